@@ -5,11 +5,15 @@
 //! 2. `CUDA_ROOT`, `CUDA_HOME`, `CUDA_PATH`: `bin/` below each. A variable that is set and has no tool there is worth
 //!    a warning, and no reason to stop: clients set them for other purposes;
 //! 3. beside the compiler's own program, whatever links led to it;
-//! 4. `.tools/cuda/bin/` in a directory above the program: a development checkout after `scripts/setup.sh`;
+//! 4. `.tools/cuda/bin/` in a directory above the program: a development checkout after `scripts/setup.sh`. Above a
+//!    program somewhere below `/tmp`, anybody could have put it there: one that belongs to whoever could not have put
+//!    the program there too is passed over, with a warning;
 //! 5. `PATH`.
 
+use crate::child;
 use std::ffi::{OsStr, OsString};
-use std::os::unix::fs::PermissionsExt;
+use std::fs::Metadata;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 /// What of the process's surroundings the search depends on.
@@ -63,12 +67,8 @@ pub fn search(tool: &str, explicit: Option<&Path>, surroundings: &Surroundings) 
     }
     if let Some(directory) = surroundings.program.as_deref().and_then(Path::parent) {
         search.look(directory.join(tool), "beside the compiler");
-        for above in directory.ancestors() {
-            let tools = above.join(".tools/cuda/bin");
-            if tools.is_dir() {
-                search.look(tools.join(tool), "development checkout");
-                break;
-            }
+        if let Some(tools) = search.checkout(directory, "cuda/bin", surroundings) {
+            search.look(tools.join(tool), "development checkout");
         }
     }
     for directory in std::env::split_paths(surroundings.path.as_deref().unwrap_or(OsStr::new(""))) {
@@ -103,25 +103,25 @@ fn below_roots(places: &[&str], explicit: Option<(&Path, &str)>, surroundings: &
         search.consider(path.to_owned(), why, Path::is_file);
         return search;
     }
-    let mut below = |root: &Path, why: &str| {
+    let below = |search: &mut Search, root: &Path, why: &str| {
         for file in places {
             search.consider(root.join(file), why, Path::is_file);
         }
     };
     for (variable, value) in &surroundings.cuda_variables {
-        below(Path::new(value), variable);
+        below(&mut search, Path::new(value), variable);
     }
     if let Some(directory) = surroundings.program.as_deref().and_then(Path::parent) {
         if let Some(root) = directory.parent() {
-            below(root, "beside the compiler");
+            below(&mut search, root, "beside the compiler");
         }
-        if let Some(tools) = directory.ancestors().map(|a| a.join(".tools/nvvm")).find(|t| t.is_dir()) {
-            below(&tools, "development checkout");
+        if let Some(tools) = search.checkout(directory, "nvvm", surroundings) {
+            below(&mut search, &tools, "development checkout");
         }
     }
     for directory in std::env::split_paths(surroundings.path.as_deref().unwrap_or(OsStr::new(""))) {
         if let Some(root) = directory.parent().filter(|_| is_executable(&directory.join("ptxas"))) {
-            below(root, "PATH");
+            below(&mut search, root, "PATH");
         }
     }
     search
@@ -130,6 +130,30 @@ fn below_roots(places: &[&str], explicit: Option<(&Path, &str)>, surroundings: &
 impl Search {
     fn look(&mut self, file: PathBuf, why: &str) -> bool {
         self.consider(file, why, is_executable)
+    }
+
+    /// A folder below `.tools` of the checkout that the program is in.
+    fn checkout(&mut self, directory: &Path, folder: &str, surroundings: &Surroundings) -> Option<PathBuf> {
+        let owner =
+            surroundings.program.as_deref().and_then(|program| std::fs::metadata(program).ok()).map(|m| m.uid());
+        // Who owns the program could have put anything into it.
+        let trusted = |m: &Metadata| [Some(child::user()), Some(0), owner].contains(&Some(m.uid()));
+        let closed = |m: &Metadata| m.mode() & 0o002 == 0;
+        for above in directory.ancestors() {
+            let tools = above.join(".tools");
+            let found = tools.join(folder);
+            if !found.is_dir() {
+                continue;
+            }
+            // A link belongs to who made it, wherever it leads to; its mode says nothing.
+            let link = tools.symlink_metadata().is_ok_and(|m| trusted(&m));
+            if link && tools.metadata().is_ok_and(|m| trusted(&m) && closed(&m)) {
+                return Some(found);
+            }
+            let why = "belongs to another user, or can be written by anybody";
+            self.warnings.push(format!("{} {why}: it is not used", tools.display()));
+        }
+        None
     }
 
     fn consider(&mut self, file: PathBuf, why: &str, usable: impl Fn(&Path) -> bool) -> bool {
@@ -165,6 +189,35 @@ mod tests {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, "").unwrap();
         fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    }
+
+    /// Tools that somebody else could have put above the program are none.
+    #[test]
+    fn checkouts_of_others_are_passed_over() {
+        let root = tempfile::tempdir().unwrap();
+        let at = |p: &str| root.path().join(p);
+        let surroundings = Surroundings { program: Some(at("a/b/bin/tileiras")), ..Surroundings::default() };
+        tool(&at("a/.tools/cuda/bin/ptxas"), 0o755);
+        tool(&at("a/b/.tools/cuda/bin/ptxas"), 0o755);
+        let found = |mode: u32| {
+            fs::set_permissions(at("a/b/.tools"), fs::Permissions::from_mode(mode)).unwrap();
+            let search = search("ptxas", None, &surroundings);
+            assert_eq!(search.found.len(), 1);
+            (search.found[0].strip_prefix(root.path()).unwrap().to_owned(), search.warnings.len())
+        };
+        let (own, above) = ("a/b/.tools/cuda/bin/ptxas".into(), "a/.tools/cuda/bin/ptxas".into());
+        assert_eq!(found(0o755), (own, 0));
+        assert_eq!(found(0o777), (above, 1));
+        // Only the superuser gives folders away.
+        if child::user() == 0 {
+            let (own, above) = ("a/b/.tools/cuda/bin/ptxas".into(), "a/.tools/cuda/bin/ptxas".into());
+            std::os::unix::fs::chown(at("a/b/.tools"), Some(4711), None).unwrap();
+            assert_eq!(found(0o755), (above, 1));
+            // The program's owner is trusted: it is that user's checkout.
+            tool(&at("a/b/bin/tileiras"), 0o755);
+            std::os::unix::fs::chown(at("a/b/bin/tileiras"), Some(4711), None).unwrap();
+            assert_eq!(found(0o755), (own, 0));
+        }
     }
 
     #[test]
