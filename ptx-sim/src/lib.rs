@@ -56,9 +56,9 @@ pub mod timing;
 pub mod units;
 
 pub use exec::{
-    AccessReport, Arbitrary, ArbitraryLanes, Arg, Class, ClockReads, Config, Coverage, Device, DevicePtr, Executed,
-    LaunchConfig, LoadError, RaceReport, RecordOptions, Recording, Report, RunOptions, SimError, SimErrorKind, Site,
-    Stats,
+    AccessReport, Arbitrary, ArbitraryLanes, Arg, BlockClocks, Class, ClockReads, Config, Coverage, Device, DevicePtr,
+    Executed, LaunchConfig, LoadError, RaceReport, RecordOptions, Recording, Report, RunOptions, SimError,
+    SimErrorKind, Site, Stats,
 };
 pub use ir::Module;
 pub use parse::{ParseError, ParseErrorKind};

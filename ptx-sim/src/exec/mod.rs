@@ -27,5 +27,5 @@ pub use state::coverage::{Coverage, Executed};
 pub use state::error::{AccessReport, RaceReport, SimError, SimErrorKind, Site};
 pub use state::options::{Arbitrary, ArbitraryLanes, Config, RunOptions};
 pub use state::program::{Class, LoadError};
-pub use state::record::{ClockReads, RecordOptions, Recording};
+pub use state::record::{BlockClocks, ClockReads, RecordOptions, Recording};
 pub use state::stats::Stats;

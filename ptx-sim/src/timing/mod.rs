@@ -32,7 +32,7 @@ pub use source::LineTable;
 pub use waits::{Line, Reason, Span};
 
 use crate::exec::state::program::Func;
-use crate::exec::state::record::{BlockTrace, ClockReads, Event, RecordOptions, Recording};
+use crate::exec::state::record::{BlockClocks, BlockTrace, ClockReads, Event, RecordOptions, Recording};
 use crate::{Device, LaunchConfig, Module, RunOptions, SimError};
 use costs::{Costs, Effect, PREDICATES, Pipe, Slot};
 use image::Image;
@@ -213,7 +213,8 @@ pub fn predict(
         replay.lines.entry(place(func, pc)).or_default().add(&line);
     }
     let clock_reads = recording.blocks.iter().zip(std::mem::take(&mut replay.clocks));
-    let clock_reads = clock_reads.map(|(block, warps)| (block.id, warps.into_iter().map(Into::into).collect()));
+    let clock_reads = clock_reads
+        .map(|(block, warps)| BlockClocks { id: block.id, warps: warps.into_iter().map(Into::into).collect() });
     let clock_reads = ClockReads { blocks: clock_reads.collect() };
     let clocks = extend(
         &replay.ends,

@@ -49,15 +49,22 @@ pub struct BlockTrace {
 /// all others read what the first of them does.
 #[derive(Clone, Debug, Default)]
 pub struct ClockReads {
-    /// By place in the grid, the readings of each warp.
-    pub blocks: Vec<([u32; 3], Vec<Arc<[u64]>>)>,
+    pub blocks: Vec<BlockClocks>,
+}
+
+/// What the warps of a block read.
+#[derive(Clone, Debug, Default)]
+pub struct BlockClocks {
+    /// The block's place in the grid.
+    pub id: [u32; 3],
+    pub warps: Vec<Arc<[u64]>>,
 }
 
 impl ClockReads {
     /// The readings of a warp.
     pub(crate) fn of(&self, block: [u32; 3], warp: u32) -> Option<Arc<[u64]>> {
-        let (_, warps) = self.blocks.iter().find(|(id, _)| *id == block).or_else(|| self.blocks.first())?;
-        warps.get(warp as usize).cloned()
+        let found = self.blocks.iter().find(|b| b.id == block).or_else(|| self.blocks.first())?;
+        found.warps.get(warp as usize).cloned()
     }
 }
 

@@ -17,6 +17,7 @@ use std::hash::{Hash, Hasher};
 
 /// Memory that has been read is as new as before to one who writes it. The value marks the names of what is touched.
 #[derive(Clone, Copy)]
+#[repr(u64)]
 enum Access {
     Read = 0,
     Write = 1 << 62,
