@@ -7,7 +7,8 @@
 //! | the operations of a line | the instructions of the line |
 //! |---|---|
 //! | relaxed or stronger, in a scope | all that are not weak name at least this scope |
-//! | release behind an access | each of them releases, or a fence of the line stands before it; a barrier stands between it and what other threads access before |
+//! | release behind an access | each of them releases, or a fence of the line stands before it |
+//! | release behind an access of another thread | a barrier of the block is between the two as well |
 //! | acquire, seen by anyone | each of them acquires, a fence of the line is behind it, or no access comes after |
 //!
 //! Where operations of a line differ, what all of them ask for is compared. Code that tells no lines is not checked.

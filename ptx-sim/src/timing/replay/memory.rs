@@ -1,0 +1,128 @@
+//! Accesses of memory in time: what shared memory, L2 and memory serve, and when.
+
+use super::{Event, Reason, Share, Sm};
+
+impl Sm<'_> {
+    /// Shared memory serves `passes` of one clock each.
+    pub(super) fn shared(&mut self, time: f64, passes: f64) -> f64 {
+        let start = self.shared_free.max(time);
+        self.shared_free = start + passes;
+        self.out.busy.shared += passes;
+        // The latency contains the first pass.
+        self.shared_free - 1.0
+    }
+
+    pub(super) fn memory(&mut self, at: usize, event: &Event, load: bool, atomic: bool, time: f64) -> (f64, Reason) {
+        let costs = self.input.costs;
+        if event.a == 0 {
+            return self.local(at, event, load, time);
+        }
+        let (lines, partial) = (event.b & 0xffff, event.b >> 16);
+        let start = self.shared(time, f64::from(lines.max(1)));
+        let bytes = costs.sector * f64::from(event.a);
+        let asked = self.input.slots[event.func as usize][event.pc as usize].bytes * event.lanes.count_ones();
+        if asked > 0 {
+            let line = &mut self.lines[event.func as usize][event.pc as usize];
+            line.used += f64::from(asked).min(bytes);
+            line.moved += bytes;
+        }
+        let first = self.first(event);
+        if atomic {
+            self.l2_free = self.l2_free.max(start) + bytes / costs.atomic_rate;
+            return (self.l2_free + costs.latency_l2, Reason::GlobalMemory);
+        }
+        if load {
+            let end = self.request(start, bytes, first);
+            return (end + costs.latency_l2 + first * costs.beyond_l2(), Reason::GlobalMemory);
+        }
+        let whole = f64::from(event.a - partial.min(event.a));
+        let partial = f64::from(partial);
+        let sectors = whole + partial * costs.store_partial;
+        self.store(start, costs.sector * sectors);
+        // What is written once more has not left L2 yet.
+        let new = f64::from(event.c) / f64::from(event.a);
+        let written = new * (costs.sector * whole + costs.store_partial_bytes * partial);
+        self.dram_free = self.dram_free.max(start) + written / self.input.share.dram_write;
+        self.out.busy.dram += written / self.input.share.dram_write;
+        (time, Reason::GlobalMemory)
+    }
+
+    /// Local memory lies in the first level as far as that has room; what is written goes on to L2 in any case.
+    fn local(&mut self, at: usize, event: &Event, load: bool, time: f64) -> (f64, Reason) {
+        let costs = self.input.costs;
+        let w = &self.warps[at];
+        let number = self.blocks[w.block].as_ref().map_or(0, |b| b.number);
+        let warp = number * costs.warps as usize + w.index as usize;
+        let line = costs.sector * costs.sectors_of_line;
+        if load {
+            let lines = self.local.load(warp, event.c, event.b);
+            let end = self.shared(time, f64::from(lines.all));
+            if lines.other == 0 {
+                return (end + costs.latency_l1, Reason::GlobalMemory);
+            }
+            let end = self.request(end, line * f64::from(lines.other), 0.0);
+            return (end + costs.latency_l2, Reason::GlobalMemory);
+        }
+        let lines = self.local.store(warp, event.c, event.b);
+        let start = self.shared(time, f64::from(lines.all));
+        let sectors = f64::from(lines.all - lines.other) + f64::from(lines.other) * costs.store_partial;
+        self.store(start, line * sectors);
+        (time, Reason::GlobalMemory)
+    }
+
+    /// Of what an instruction loads, the share that nobody has loaded before.
+    fn first(&self, event: &Event) -> f64 {
+        let new = f64::from(event.c) / f64::from(event.a.max(1));
+        new * self.input.first[event.func as usize][event.pc as usize]
+    }
+
+    /// Bytes that come from L2, a share of them from memory; returns when the last has come, without the latency.
+    fn request(&mut self, time: f64, bytes: f64, first: f64) -> f64 {
+        let Share { l2, dram, .. } = self.input.share;
+        self.l2_free = self.l2_free.max(time) + bytes / l2;
+        self.out.busy.l2 += bytes / l2;
+        if first > 0.0 {
+            self.dram_free = self.dram_free.max(time) + first * bytes / dram;
+            self.out.busy.dram += first * bytes / dram;
+            return self.l2_free.max(self.dram_free);
+        }
+        self.l2_free
+    }
+
+    /// Bytes that go to L2.
+    fn store(&mut self, time: f64, bytes: f64) {
+        let clocks = self.in_step.clocks(bytes, self.input.share, self.input.costs, self.store_free, time);
+        self.store_free = self.store_free.max(time) + clocks;
+    }
+
+    pub(super) fn bulk(&mut self, at: usize, event: &Event, load: bool, time: f64) -> (f64, Reason) {
+        let costs = self.input.costs;
+        let bytes = f64::from(event.a);
+        let first = self.first(event);
+        self.warps[at].earliest = time + costs.tma_issue;
+        let (read, done) = if load {
+            // Alone, a copy takes its latency, which contains its bytes; after others it ends when the way is free.
+            let end = self.request(time, bytes, first);
+            let alone = time + costs.tma_latency(bytes, first);
+            let queued = end + costs.tma_latency(0.0, first);
+            (alone.max(queued), alone.max(queued))
+        } else {
+            self.store(time, bytes);
+            let written = f64::from(event.c) / self.input.share.dram_write;
+            self.dram_free = self.dram_free.max(time) + written;
+            self.out.busy.dram += written;
+            let alone = time + costs.tma_store.min(bytes / costs.store_rate + costs.tma_issue);
+            // What L2 has taken need not be in memory to have been read.
+            let read = alone.max(self.store_free);
+            (read, read.max(self.dram_free))
+        };
+        self.span(at, if load { "load" } else { "store" }, time, done);
+        if event.b == u32::MAX {
+            self.warps[at].bulk.add(done, (event.func, event.pc));
+            self.warps[at].bulk_read.add(read, (event.func, event.pc));
+        } else {
+            self.signal(at, event.b, done, 0, i64::from(event.a), (event.func, event.pc));
+        }
+        (time, Reason::Copies)
+    }
+}
