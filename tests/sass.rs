@@ -1,6 +1,6 @@
 //! Machine code of the corpus at -O3: what must be in it, what must not, and how much it may be.
 //!
-//! * No kernel spills registers.
+//! * No kernel spills registers, but for those that are listed, and these not more than it says there.
 //! * Kernels that memory limits move 16 bytes at once, read each byte once, and have few instructions.
 //!
 //! What matrix products are made of is looked at in `tests/products.rs`. By default spills are counted on sm_90;
@@ -68,10 +68,19 @@ fn programs() -> Result<Vec<String>, String> {
     Ok(programs)
 }
 
+/// Kernels that spill, with the most bytes of loads or of stores. Attention with 256 columns: sums of 64 rows alone are
+/// 64 registers in each of 256 threads, and the fragments of a query are as many again.
+const SPILLING: [(&str, &str, u64); 2] =
+    [("fmha_bf16_d256.13.1", "sm_80", 864), ("fmha_bf16_d256.13.1", "sm_120", 400)];
+
 fn spills(name: &str, target: &str) -> Result<(), Failed> {
-    match assemble(name, target)?.resources.iter().find(|r| r.spill_stores.max(r.spill_loads) > 0) {
-        Some(r) => Err(format!("spills: {r:?}").into()),
-        None => Ok(()),
+    let resources = assemble(name, target)?.resources;
+    let bytes = resources.iter().map(|r| r.spill_stores.max(r.spill_loads)).max().unwrap_or(0);
+    let listed = SPILLING.iter().find(|(n, t, _)| (*n, *t) == (name, target)).map_or(0, |(_, _, most)| *most);
+    match (bytes, listed) {
+        (0, 1..) => Err("it no longer spills, so that it need not be listed".into()),
+        _ if bytes > listed => Err(format!("spills, at most {listed} bytes are expected: {resources:?}").into()),
+        _ => Ok(()),
     }
 }
 
