@@ -68,8 +68,7 @@ fn programs() -> Result<Vec<String>, String> {
     Ok(programs)
 }
 
-/// Kernels that spill, with the most bytes of loads or of stores. Attention with 256 columns: sums of 64 rows alone are
-/// 64 registers in each of 256 threads, and the fragments of a query are as many again.
+/// Kernels that spill, with the most bytes of loads or of stores.
 const SPILLING: [(&str, &str, u64); 2] =
     [("fmha_bf16_d256.13.1", "sm_80", 864), ("fmha_bf16_d256.13.1", "sm_120", 400)];
 

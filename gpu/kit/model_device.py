@@ -7,12 +7,10 @@ from __future__ import annotations
 
 import json
 import pathlib
-import subprocess
 import tempfile
 from typing import Any, Sequence
 
-from . import launches
-from .device import DeviceError, Image, Outcome, Schedule, Timed
+from .device import Image, Outcome, Schedule, Timed
 from .launches import Launch
 from .sim_device import SimDevice
 
@@ -39,14 +37,6 @@ class ModelDevice(SimDevice):
 
     def _microseconds(self, image: Image, launch: Launch) -> float:
         with tempfile.TemporaryDirectory(prefix="tile-run-") as scratch:
-            folder = pathlib.Path(scratch)
-            report = folder / "prediction.json"
-            command = [str(self.tile_run), "--quiet", "--end-with-parent", self.options[0], "--timing-json", str(report),
-                       "--launch", str(launches.write(launch, folder)), str(image.ptx)]
-            done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
-            if done.returncode:
-                raise self._error(done.returncode, done.stderr)
-            found = json.loads(report.read_text())["us"]
-            if not isinstance(found, float):
-                raise DeviceError("tool", "the prediction has no time", where=report.name)
-            return found
+            report = pathlib.Path(scratch, "prediction.json")
+            self._tile_run(image, launch, pathlib.Path(scratch), f"--timing={self.machine}", "--timing-json", str(report))
+            return json.loads(report.read_text())["us"]

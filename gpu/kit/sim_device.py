@@ -36,14 +36,18 @@ class SimDevice(Device):
         if image.ptx is None or not image.ptx.is_file():
             raise DeviceError("image", "there is no PTX of this kernel", where=str(image.ptx))
         with tempfile.TemporaryDirectory(prefix="tile-run-") as scratch:
-            folder, out = pathlib.Path(scratch), pathlib.Path(scratch, "out")
-            description = launches.write(launch, folder)
-            command = [str(self.tile_run), "--quiet", "--end-with-parent", *self.options, "--launch", str(description), "--out-dir", str(out)]
-            done = subprocess.run([*command, str(image.ptx)], capture_output=True, text=True, stdin=subprocess.DEVNULL)
-            if done.returncode:
-                raise self._error(done.returncode, done.stderr)
+            out = pathlib.Path(scratch, "out")
+            printed = self._tile_run(image, launch, pathlib.Path(scratch), *self.options, "--out-dir", str(out))
             found = [[np.load(out / name, allow_pickle=False) for name in names] for names in launches.file_names(launch)]
-            return Outcome(found, done.stdout)
+            return Outcome(found, printed)
+
+    def _tile_run(self, image: Image, launch: Launch, folder: pathlib.Path, *options: str) -> str:
+        """What the tool prints for a launch, whose description is written to `folder`."""
+        command = [str(self.tile_run), "--quiet", "--end-with-parent", *options, "--launch", str(launches.write(launch, folder)), str(image.ptx)]
+        done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+        if done.returncode:
+            raise self._error(done.returncode, done.stderr)
+        return done.stdout
 
     def run_small(self, image: bytes, launch: Launch, prints: bool) -> Outcome:
         if image.startswith(b"\x7fELF"):
