@@ -171,6 +171,8 @@ class Bench:
         ptxas.write_text(f'#!/bin/sh\necho >> "{self.compilations}"\nexec "{toolkit}/bin/ptxas" "$@"\n')
         ptxas.chmod(0o755)
         environment = {k: v for k, v in os.environ.items() if not k.startswith("TILEIRAS_")}
+        # Whatever is said is about a server: no lines that say how far a batch is.
+        environment["TILEIRAS_PROGRESS"] = "0"
         self.environment = {**environment, "CUDA_HOME": str(toolkit)}
         self.watched = {**environment, "CUDA_HOME": str(work / "toolkit")}
 
