@@ -101,6 +101,9 @@ struct Anchor<'c> {
 impl<'c> Anchor<'c> {
     /// Tells why the access moves `vector` elements at a time and not 16 bytes, when that is worth knowing.
     fn remark_on_width(&self, tile: &Tensor<'c>, vector: u64) {
+        if vector >= tile.elements().unsigned_abs() {
+            return;
+        }
         let bytes = vector * self.access.element_bytes;
         let own = self.access.vector_in(&self.layout, &tile.tile_shape());
         let what =
