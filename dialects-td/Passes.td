@@ -124,6 +124,21 @@ def TileAAHoistViews : Pass<"tileaa-hoist-views", "::mlir::ModuleOp"> {
   let dependentDialects = ["nv_tileaa"];
 }
 
+def TileAANarrowLoads : Pass<"tileaa-narrow-loads", "::mlir::ModuleOp"> {
+  let summary = "elements that are taken out of a loaded tile one by one are loaded one by one";
+  let description = [{
+    So the fields of records, such as those of lists of arrays, are there for all threads, and agents load them each for
+    itself. In functions with products, where the target's products take tiles from shared memory.
+  }];
+  let options = [
+    Option<"computeCapability", "compute-capability", "std::string", "\"sm_100\"", "target, sm_NN">
+  ];
+  let statistics = [
+    Statistic<"numNarrowed", "num-narrowed", "elements loaded alone">
+  ];
+  let dependentDialects = ["nv_tileaa"];
+}
+
 def TileAASliceProducts : Pass<"tileaa-slice-products", "::mlir::ModuleOp"> {
   let summary = "loops over deep tiles of matrix products become loops over slices of them";
   let description = [{

@@ -9,6 +9,7 @@ pub mod fuse_fma;
 pub mod loop_split;
 pub mod synthesize_debug_info_scopes;
 pub mod tileaa_hoist_views;
+pub mod tileaa_narrow_loads;
 pub mod tileaa_outline_producers;
 pub mod tileaa_plan_products;
 pub mod tileaa_slice_products;
@@ -74,6 +75,7 @@ pub(crate) fn register_own() {
     register::<convert_cudatile_to_tileaa::ConvertCudaTileToTileAA>();
     register::<convert_tileaa_to_tileas::ConvertTileAAToTileAS>();
     register::<tileaa_hoist_views::HoistViews>();
+    register::<tileaa_narrow_loads::NarrowLoads>();
     register::<tileaa_outline_producers::OutlineProducers>();
     register::<tileaa_plan_products::PlanProducts>();
     register::<tileaa_slice_products::SliceProducts>();

@@ -221,6 +221,7 @@ const OPTIONAL: &[&str] = &[
     "canonicalize",
     "cse",
     "tileaa-hoist-views",
+    "tileaa-narrow-loads",
     "tileaa-plan-products",
     "tileaa-slice-products",
     "tileas-slicing",
@@ -453,6 +454,7 @@ impl Options {
         let pipelined = self.strategy != Strategy::None && self.opt_level >= 2;
         let specialized = self.strategy == Strategy::WarpSpecialize && self.opt_level >= 2;
         if specialized {
+            list.add(Stage::TileAa, 2, "tileaa-narrow-loads", [target.clone()]);
             list.add(Stage::TileAa, 2, "tileaa-hoist-views", [target.clone()]);
             list.add(Stage::TileAa, 2, "tileaa-plan-products", [target.clone()]);
         }
