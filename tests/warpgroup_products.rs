@@ -459,6 +459,23 @@ fn around_the_product_only() {
     }
 }
 
+/// A loop without a count: each agent asks for itself whether it goes on.
+#[test]
+fn in_a_loop_that_asks() {
+    for trips in [0, 1, 4] {
+        let kind = Kind { trips, ..RAGGED };
+        let sums = kind.sums();
+        let body = kind.product("next", "%x", "%i", "%acc");
+        kind.multiplied_by_warpgroups(&format!(
+            "%sum = loop iter_values(%i = %zero, %acc = %init) : tile<i32>, {sums} -> {sums} {{\n\
+         %done = cmpi greater_than_or_equal %i, %n, signed : tile<i32> -> tile<i1>\n\
+         if %done {{\nbreak %acc : {sums}\n}}\n\
+         {body}%more = addi %i, %one : tile<i32>\ncontinue %more, %next : tile<i32>, {sums}\n}}\n{}",
+            kind.store("%sum", "%x")
+        ));
+    }
+}
+
 #[test]
 fn one_loop_after_another() {
     for init in ["%init", "%first"] {
@@ -742,20 +759,6 @@ fn between_grids() {
     let ptx = exact::compiled(&kind.program(&body, kind.sum), 3, Emit::Ptx);
     assert_eq!(ptx.matches("griddepcontrol.wait").count(), 2, "{ptx}");
     kind.multiplied_by_warpgroups(&body);
-}
-
-#[test]
-fn in_a_loop_without_a_count() {
-    let kind = RAGGED;
-    let sums = kind.sums();
-    let body = kind.product("next", "%x", "%i", "%acc");
-    kind.multiplied_by_warps(&format!(
-        "%sum = loop iter_values(%i = %zero, %acc = %init) : tile<i32>, {sums} -> {sums} {{\n\
-         %done = cmpi greater_than_or_equal %i, %n, signed : tile<i32> -> tile<i1>\n\
-         if %done {{\nbreak %acc : {sums}\n}}\n\
-         {body}%more = addi %i, %one : tile<i32>\ncontinue %more, %next : tile<i32>, {sums}\n}}\n{}",
-        kind.store("%sum", "%x")
-    ));
 }
 
 /// Tensors that begin elsewhere in each iteration have no map that is made once.

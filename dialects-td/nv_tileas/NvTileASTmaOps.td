@@ -3,17 +3,29 @@
 #define NV_TILEAS_TMA_OPS_TD
 
 def NvTileAS_MakeTiledTmaDescOp : NvTileAS_Op<"make_tiled_tma_desc", NvTileAA_Program,
-    [MemoryEffects<[NvTileAA_ReadsMachine, NvTileAA_WritesMachine]>]> {
+    [MemoryEffects<[NvTileAA_ReadsMachine, NvTileAA_WritesMachine]>, AttrSizedOperandSegments]> {
   let summary = "tensor map of a view, found in a table of the device or built there";
   let description = [{
     Maps are interned in a table in global memory, by base address, extents and strides: they outlive the kernel, and a
     second launch finds them. The first warp of the agent, or else of the block, does the work; the result is valid in its
     threads. Where the table is full, a map is borrowed until the kernel ends. `scratch` holds 128 bytes, in which a map is
     built before it is copied to the table.
+
+    A view that a loop makes has another map each time, and a borrowed one is written over: then the copies by the map
+    before must be done. They fill stages of `pipelines`, up to those of `iterators`; the agent is the one that fills
+    them.
+
+    ```mlir
+    %map = nv_tileas.make_tiled_tma_desc %view scratch %s behind %pipeline at %it : !pipeline : !view, !memory -> !map
+    ```
   }];
-  let arguments = (ins NvTileAA_TiledViewType:$view, NvTileAS_DestStorage<NvTileAS_MemDescType>:$scratch);
+  let arguments = (ins NvTileAA_TiledViewType:$view, NvTileAS_DestStorage<NvTileAS_MemDescType>:$scratch,
+      Variadic<NvTileAS_PipelineType>:$pipelines, Variadic<NvTileAS_PipelineIteratorType>:$iterators);
   let results = (outs NvTileAS_TmaDescType:$desc);
-  let assemblyFormat = "$view `scratch` $scratch attr-dict `:` type($view) `,` type($scratch) `->` type($desc)";
+  let assemblyFormat = [{
+    $view `scratch` $scratch (`behind` $pipelines^ `at` $iterators `:` type($pipelines))? attr-dict
+    `:` type($view) `,` type($scratch) `->` type($desc)
+  }];
   let hasVerifier = 1;
 }
 

@@ -10,7 +10,7 @@
 //! What is found is a violation of the protocol with an interleaving that leads to it, or a reason why the program
 //! cannot be followed.
 
-use super::producers::behind_conversions;
+use super::producers::{behind_conversions, condition};
 use crate::dialect::{
     dots::SharedDot,
     layouts::{Tensor, storage_bits},
@@ -193,9 +193,7 @@ impl<'c> Extract<'c> {
         match Scf::of(op) {
             Some(Scf::For) if self.relevant.contains(&op_key(op)) => return self.counted(op, out),
             Some(Scf::If) if self.relevant.contains(&op_key(op)) => return self.branch(op, out),
-            Some(Scf::While) if self.relevant.contains(&op_key(op)) => {
-                return Err((op, "a pipeline in a loop without a count cannot be followed".into()));
-            }
+            Some(Scf::While) if self.relevant.contains(&op_key(op)) => return self.conditional(op, out),
             _ => {}
         }
         if Arith::of(op) == Some(Arith::Constant) {
@@ -393,6 +391,50 @@ impl<'c> Extract<'c> {
         Ok(())
     }
 
+    /// A loop that asks each time whether it goes on: its first region is gone through any number of times, and nothing
+    /// happens in the second one.
+    fn conditional(&mut self, op: OpRef<'c>, out: &mut Vec<Op>) -> Result<(), Fault<'c>> {
+        if !only_asks(op) {
+            return Err((op, "a pipeline behind the condition of a loop cannot be followed".into()));
+        }
+        let trips = self.common(op, true)?;
+        let no_block = || (op, "loop has no block".to_string());
+        let [before, after] = [0, 1].map(|i| entry_block(region(op, i)).ok_or_else(no_block));
+        let (before, after) = (before?, after?);
+        let last = |block: Blk<'c>| ops_of(block).last().ok_or((op, "loop has no terminator".to_string()));
+        let (asks, again) = (last(before)?, last(after)?);
+        // What is carried that the protocol depends on, by the number of the argument.
+        let mut carried = vec![];
+        for i in (0..arg_count(before)).filter(|&i| is_iterator(arg(before, i))) {
+            let var = self.program.variable();
+            out.push(Op::Set(var, self.value(op, operand(op, i))?));
+            self.values.insert(key(arg(before, i)), var.into());
+            carried.push((i, var));
+        }
+        // A loop that is never gone through gives nothing that is used.
+        let given: Vec<(usize, Var)> = (0..result_count(op))
+            .filter(|&i| is_iterator(result(op, i)))
+            .map(|i| (i, self.program.variable()))
+            .collect();
+        for &(i, var) in &given {
+            out.push(Op::Set(var, Expr::from(0)));
+            self.values.insert(key(result(op, i)), var.into());
+            self.values.insert(key(arg(after, i)), var.into());
+        }
+        let counter = self.program.variable();
+        self.counters.push(counter);
+        let mut inside = self.block(before)?;
+        self.counters.pop();
+        for &(i, var) in &given {
+            inside.push(Op::Set(var, self.value(asks, operand(asks, i + 1))?));
+        }
+        for &(i, var) in &carried {
+            inside.push(Op::Set(var, self.value(again, operand(again, i))?));
+        }
+        out.push(Op::Loop { var: counter, trips: trips + 1, body: inside });
+        Ok(())
+    }
+
     fn branch(&mut self, op: OpRef<'c>, out: &mut Vec<Op>) -> Result<(), Fault<'c>> {
         let pattern = self.common(op, false)?;
         // Never, always, in odd iterations, in even ones.
@@ -424,7 +466,7 @@ impl<'c> Extract<'c> {
         Ok(())
     }
 
-    /// The parameter of a loop or branch, one for all agents.
+    /// The parameter of a loop or branch, one for all agents: its trips, of a `while` those beyond the first.
     fn common(&mut self, op: OpRef<'c>, is_loop: bool) -> Result<Expr, Fault<'c>> {
         let stages = self.pipelines.values().map(|p| p.stages).max().unwrap_or(1);
         let (list, seen) = if is_loop {
@@ -434,8 +476,15 @@ impl<'c> Extract<'c> {
         };
         *seen += 1;
         if let Some(other) = list.get(*seen - 1) {
-            let count = if is_loop { 3 } else { 1 };
-            let same = (0..count).all(|i| computed_alike(operand(op, i), operand(other.op, i), 0));
+            let decides = |op| match Scf::of(op) {
+                Some(Scf::While) => condition(op).map(|last| operand(last, 0)).into_iter().collect(),
+                Some(Scf::For) => operands(op).take(3).collect(),
+                _ => operands(op).take(1).collect::<Vec<_>>(),
+            };
+            let (here, there) = (decides(op), decides(other.op));
+            let same = Scf::of(op) == Scf::of(other.op)
+                && here.len() == there.len()
+                && here.into_iter().zip(there).all(|(a, b)| computed_alike(a, b, 0));
             let parameter = other.parameter.clone();
             return if same {
                 Ok(parameter)
@@ -465,7 +514,7 @@ impl<'c> Extract<'c> {
 
 /// Whether the protocol depends on a value of this type that loops carry.
 fn is_followed(v: Val<'_>) -> bool {
-    PipelineIteratorType::cast(ty(v)).is_some()
+    is_iterator(v)
         || {
             // SAFETY: the type is alive; only integers are asked for their width.
             unsafe {
@@ -474,6 +523,16 @@ fn is_followed(v: Val<'_>) -> bool {
             }
         } && uses(v).iter().any(|(user, _)| ConsumerReleaseOp::cast(*user).is_some())
         || inside_of(v).is_some_and(|a| uses(a).iter().any(|(user, _)| ConsumerReleaseOp::cast(*user).is_some()))
+}
+
+fn is_iterator(v: Val<'_>) -> bool {
+    PipelineIteratorType::cast(ty(v)).is_some()
+}
+
+/// Whether all that a `while` does stands before its condition, as in the loops of the public language: agents can go
+/// through others, but their protocol cannot be followed.
+pub fn only_asks(op: OpRef<'_>) -> bool {
+    Scf::of(op) == Some(Scf::While) && entry_block(region(op, 1)).is_some_and(|after| ops_of(after).count() == 1)
 }
 
 /// The block argument of the carried value that is a result of a loop.

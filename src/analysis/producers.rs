@@ -243,7 +243,7 @@ impl<'c> Slice<'c> {
                 match Scf::of(op) {
                     Some(Scf::For) => values.extend(operands(op).take(3)),
                     Some(Scf::If) => values.push(operand(op, 0)),
-                    Some(Scf::While) => return Err((op, "a loop without a count".into())),
+                    Some(Scf::While) => values.extend(condition(op).map(|last| operand(last, 0))),
                     _ if nv_tileas::ElectOp::cast(op).is_some() || region_count(op) > 0 => {
                         // Programs of one thread are needed as a whole.
                         walk(op, &mut |inner| {
@@ -291,6 +291,12 @@ impl<'c> Slice<'c> {
         let i = args(block).position(|a| a == v).expect("an argument of its block");
         match Scf::of(op) {
             Some(Scf::For) if i > 0 => given_by(op, i - 1),
+            // In the first region what is carried, in the second one what the first gives.
+            Some(Scf::While) if entry_block(region(op, 0)) == Some(block) => {
+                let again = entry_block(region(op, 1)).and_then(|after| ops_of(after).last());
+                again.map(|last| operand(last, i)).into_iter().chain([operand(op, i)]).collect()
+            }
+            Some(Scf::While) => given_by(op, i),
             _ => vec![],
         }
     }
@@ -315,6 +321,7 @@ impl<'c> Slice<'c> {
             match Scf::of(op) {
                 Some(Scf::For) => self.write_for(b, op, map, root)?,
                 Some(Scf::If) => self.write_if(b, op, map, root)?,
+                Some(Scf::While) => self.write_while(b, op, map, root)?,
                 _ => {
                     let copy = clone_op(b, op, map);
                     if let Some(warps) = self.warps {
@@ -365,6 +372,51 @@ impl<'c> Slice<'c> {
         Ok(())
     }
 
+    fn write_while(
+        &self,
+        b: &Builder<'c>,
+        op: OpRef<'c>,
+        map: &mut FxHashMap<usize, Val<'c>>,
+        root: &mut WriteRoot<'_, 'c>,
+    ) -> Result<(), Failed> {
+        let no_block = || fail(op, "loop has no block");
+        let [before, after] = [0, 1].map(|i| entry_block(region(op, i)).ok_or_else(no_block));
+        let (before, after) = (before?, after?);
+        let carried: Vec<usize> = (0..arg_count(before)).filter(|&i| self.has(arg(before, i))).collect();
+        let given: Vec<usize> =
+            (0..result_count(op)).filter(|&i| self.has(arg(after, i)) || self.has(result(op, i))).collect();
+        let inits: Vec<Val<'c>> =
+            carried.iter().map(|&i| operand(op, i)).map(|v| map.get(&key(v)).copied().unwrap_or(v)).collect();
+        let of_carried: Vec<_> = carried.iter().map(|&i| ty(arg(before, i))).collect();
+        let of_given: Vec<_> = given.iter().map(|&i| ty(result(op, i))).collect();
+        b.set_location(op.location());
+        let mut state = b.state("scf.while");
+        state.results(&of_given);
+        state.operands(&inits);
+        let parts = [melior::ir::Region::new(), melior::ir::Region::new()];
+        let new_before = append_block(&parts[0], &of_carried, op.location());
+        let new_after = append_block(&parts[1], &of_given, op.location());
+        parts.into_iter().for_each(|part| state.region(part));
+        let new = b.insert(state).map_err(|e| fail(op, e.to_string()))?;
+        for (n, &i) in carried.iter().enumerate() {
+            map.insert(key(arg(before, i)), arg(new_before, n));
+        }
+        for (n, &i) in given.iter().enumerate() {
+            map.insert(key(arg(after, i)), arg(new_after, n));
+            map.insert(key(result(op, i)), result(new, n));
+        }
+        b.set_end(new_before);
+        self.write(b, before, map, root)?;
+        // The truth value, then what is given.
+        let given: Vec<usize> = std::iter::once(0).chain(given.iter().map(|i| i + 1)).collect();
+        self.write_yield(b, before, &given, map)?;
+        b.set_end(new_after);
+        self.write(b, after, map, root)?;
+        self.write_yield(b, after, &carried, map)?;
+        b.set_after(new);
+        Ok(())
+    }
+
     fn write_if(
         &self,
         b: &Builder<'c>,
@@ -411,11 +463,16 @@ impl<'c> Slice<'c> {
         let values: Vec<Val<'c>> =
             kept.iter().map(|&i| operand(last, i)).map(|v| map.get(&key(v)).copied().unwrap_or(v)).collect();
         b.set_location(last.location());
-        let mut state = b.state("scf.yield");
+        let mut state = b.state(if Scf::of(last) == Some(Scf::Condition) { "scf.condition" } else { "scf.yield" });
         state.operands(&values);
         b.insert(state).map_err(|e| fail(last, e.to_string()))?;
         Ok(())
     }
+}
+
+/// The terminator that says whether a loop goes on, and what it gives.
+pub fn condition(op: OpRef<'_>) -> Option<OpRef<'_>> {
+    entry_block(region(op, 0)).and_then(|before| ops_of(before).last())
 }
 
 /// A copy of an op at the insertion point, whose regions use nothing from around. Tokens that have not been copied stay
@@ -462,6 +519,9 @@ fn relayout_single<'c>(context: &'c Context, op: OpRef<'c>, warps: u64) {
 
 /// What result or carried value `i` of a loop or branch is a copy of.
 fn given_by<'c>(op: OpRef<'c>, i: usize) -> Vec<Val<'c>> {
+    if Scf::of(op) == Some(Scf::While) {
+        return condition(op).map(|last| operand(last, i + 1)).into_iter().collect();
+    }
     let yielded = |r: usize| {
         let block = entry_block(region(op, r))?;
         let last = ops_of(block).last()?;

@@ -435,6 +435,9 @@ impl<'c, 'f> Races<'c, 'f> {
         let other_scope = earlier.scope != later.scope;
         let between_agents = other_scope && earlier.scope != BLOCK && later.scope != BLOCK;
         let under_way = earlier.progress != Progress::Done;
+        if a.by_first_warp && b.by_first_warp && !other_scope && !under_way {
+            return;
+        }
         if let (false, Some((x, from)), Some((y, to))) = (other_scope || under_way, &a.place, &b.place)
             && x == y
             && a.part == b.part

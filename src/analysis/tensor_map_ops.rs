@@ -2,25 +2,33 @@
 
 use super::access::View;
 use crate::dialect::{
+    loops::loops_around,
     nv_tileaa::MakeTiledViewOp,
     nv_tileas::{AllocTensorOp, MakeTiledTmaDescOp, TmaDescType},
     pass::{Failed, fail},
     rt::*,
     shared_memory::{ALIGNMENT, aligned_storage_type},
+    upstream::Scf,
 };
-use melior::ir::{Type, TypeLike, r#type::IntegerType};
+use melior::{
+    Context,
+    ir::{Attribute, Type, TypeLike, ValueLike, r#type::IntegerType},
+};
+use mlir_sys::*;
 use rustc_hash::FxHashMap;
 
 /// Bytes of a map, and the layout of storage in which it is built.
 const MAP: i64 = 128;
 const MAP_BASES: [u64; 7] = [1, 2, 4, 8, 16, 32, 64];
 
-/// Maps, by the view and the type: copies of one view share theirs.
+/// Maps, by the view, the type and where they are made: copies of one view share theirs.
 #[derive(Default)]
-pub struct TensorMaps<'c>(FxHashMap<(usize, usize), Val<'c>>);
+pub struct TensorMaps<'c>(FxHashMap<(usize, usize, usize), Val<'c>>);
 
 impl<'c> TensorMaps<'c> {
-    /// The map of `view` for the copies of `op`, made behind the view's memref; its scratch stands at `top`.
+    /// The map of `view` for the copies of `op`; its scratch stands at `top`. It is made behind the view's memref, or, if
+    /// that is in a loop or branch, in front of the innermost loop around `op` that does not make the memref, or of `op`:
+    /// blocks that come by without a copy need no map.
     pub fn of(
         &mut self,
         op: OpRef<'c>,
@@ -30,22 +38,31 @@ impl<'c> TensorMaps<'c> {
     ) -> Result<Val<'c>, Failed> {
         let error = |e: BuildError| fail(op, e.to_string());
         let wanted: Type<'c> = map.into();
-        let name = (key(view), wanted.to_raw().ptr as usize);
+        let not_here = || fail(op, "its view is not made here");
+        let make = View::of(view).ok_or_else(not_here)?.make.op();
+        let user = Some(make).filter(|make| is_inside(*make)).map(|make| first_use(op, make));
+        let name = (key(view), wanted.to_raw().ptr as usize, user.map_or(0, op_key));
         if let Some(map) = self.0.get(&name) {
             return Ok(*map);
         }
         let bytes = IntegerType::new(top.context(), 8).into();
         let scratch = aligned_storage_type(op, &[MAP], bytes, &MAP_BASES, ALIGNMENT).map_err(error)?;
         let scratch = AllocTensorOp::build(top, scratch.into(), None).map_err(error)?.result();
-        let not_here = || fail(op, "its view is not made here");
-        let make = View::of(view).ok_or_else(not_here)?.make.op();
         let made = defining_op(view).and_then(MakeTiledViewOp::cast).ok_or_else(not_here)?;
         let b = Builder::before(top.context(), make);
         b.set_after(make);
+        // Those of one loop stand side by side, so that they are looked up together.
+        let others = user.map(maps_before).unwrap_or_default();
+        if let Some(first) = others.last().copied().or(user) {
+            b.set_before(first);
+        }
         b.set_location(op.location());
         let copy = clone_detached(made.op());
         b.insert_op(copy);
-        let made = MakeTiledTmaDescOp::build(&b, wanted, result(copy, 0), scratch).map_err(error)?.desc();
+        if let Some(user) = user {
+            b.set_before(user);
+        }
+        let made = MakeTiledTmaDescOp::build(&b, wanted, result(copy, 0), scratch, &[], &[]).map_err(error)?.desc();
         self.0.insert(name, made);
         Ok(made)
     }
@@ -53,5 +70,49 @@ impl<'c> TensorMaps<'c> {
     /// Whether an op makes one of them.
     pub fn has(&self, op: OpRef<'c>) -> bool {
         MakeTiledTmaDescOp::cast(op).is_some_and(|m| self.0.values().any(|v| *v == m.desc()))
+    }
+}
+
+/// Whether an op stands in a loop or branch of its agent.
+pub fn is_inside(op: OpRef<'_>) -> bool {
+    parent_op(op).is_some_and(|p| Scf::of(p).is_some())
+}
+
+/// The innermost loop around `op` that does not contain `make`, or `op`.
+fn first_use<'c>(op: OpRef<'c>, make: OpRef<'c>) -> OpRef<'c> {
+    loops_around(op).next().filter(|around| !contains(*around, make)).unwrap_or(op)
+}
+
+fn contains<'c>(outer: OpRef<'c>, op: OpRef<'c>) -> bool {
+    std::iter::successors(Some(op), |o| parent_op(*o)).any(|o| o == outer)
+}
+
+/// The ops that make maps right in front of an op, the nearest first.
+pub fn maps_before(op: OpRef<'_>) -> Vec<OpRef<'_>> {
+    let block = block_around(op).into_iter();
+    let mut before: Vec<OpRef<'_>> = block.flat_map(ops_of).take_while(|o| *o != op).collect();
+    before.reverse();
+    before.into_iter().take_while(|o| MakeTiledTmaDescOp::cast(*o).is_some()).collect()
+}
+
+/// Lets the maps right in front of an op that `desc`s are of come behind the copies that filled a pipeline up to an
+/// iterator.
+pub fn come_behind<'c>(context: &'c Context, op: OpRef<'c>, descs: &[Val<'c>], (pipeline, at): (Val<'c>, Val<'c>)) {
+    for map in maps_before(op).into_iter().filter_map(MakeTiledTmaDescOp::cast) {
+        if !descs.contains(&map.desc()) || map.pipelines().any(|p| p == pipeline) {
+            continue;
+        }
+        let pipelines: Vec<Val<'c>> = map.pipelines().chain([pipeline]).collect();
+        let iterators: Vec<Val<'c>> = map.iterators().chain([at]).collect();
+        let count = pipelines.len() as i32;
+        let all: Vec<MlirValue> =
+            [map.view(), map.scratch()].into_iter().chain(pipelines).chain(iterators).map(|v| v.to_raw()).collect();
+        let sizes = [1, 1, count, count];
+        // SAFETY: the op, its operands and the context are alive; MLIR copies the lists.
+        unsafe {
+            mlirOperationSetOperands(map.op().to_raw(), all.len() as isize, all.as_ptr());
+            let sizes = mlirDenseI32ArrayGet(context.to_raw(), sizes.len() as isize, sizes.as_ptr());
+            set_attr(map.op(), "operandSegmentSizes", Attribute::from_raw(sizes));
+        }
     }
 }

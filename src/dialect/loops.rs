@@ -1,6 +1,6 @@
 //! Loops of structured control flow, and what passes say of them.
 
-use super::{behaviour::is_loop, rt::*};
+use super::{behaviour::is_loop, rt::*, upstream::Scf};
 use melior::ir::{Region, RegionLike, Type, TypeLike};
 use mlir_sys::*;
 
@@ -45,6 +45,45 @@ pub fn extend_for<'c>(
     Ok((new, inside))
 }
 
+/// `scf.while` with more carried values, `inits` before the first iteration: the loop, and the values that they are in
+/// its first region and in its second one. Both terminators still lack theirs ([`extend_yield`]). The loop is replaced;
+/// its results keep their numbers.
+pub fn extend_while<'c>(
+    b: &Builder<'c>,
+    op: OpRef<'c>,
+    inits: &[Val<'c>],
+) -> Result<(OpRef<'c>, [Vec<Val<'c>>; 2]), BuildError> {
+    b.set_before(op);
+    b.set_location(op.location());
+    let all: Vec<Val<'c>> = operands(op).chain(inits.iter().copied()).collect();
+    let types: Vec<_> = results(op).chain(inits.iter().copied()).map(ty).collect();
+    let mut state = b.state("scf.while");
+    state.results(&types);
+    state.operands(&all);
+    let mut carried = [0; 2];
+    for (i, carried) in carried.iter_mut().enumerate() {
+        *carried = arg_count(entry_block(region(op, i)).expect("a loop has both regions"));
+        let part = Region::new();
+        // SAFETY: both regions are alive; the blocks change their owner.
+        unsafe { mlirRegionTakeBody(part.to_raw(), region(op, i).to_raw()) };
+        state.region(part);
+    }
+    let new = b.insert(state)?;
+    let inside = [0, 1].map(|i| {
+        let block = entry_block(region(new, i)).expect("a loop has both regions");
+        for v in inits {
+            // SAFETY: block, type and location are alive.
+            unsafe { mlirBlockAddArgument(block.to_raw(), ty(*v).to_raw(), op.location().to_raw()) };
+        }
+        args(block).skip(carried[i]).collect()
+    });
+    for (old, new) in results(op).zip(results(new)) {
+        replace_all_uses(old, new);
+    }
+    erase(op);
+    Ok((new, inside))
+}
+
 /// `scf.if` with more results; the terminators still lack theirs. A branch that is missing is added.
 pub fn extend_if<'c>(b: &Builder<'c>, op: OpRef<'c>, more: &[Type<'c>]) -> Result<OpRef<'c>, BuildError> {
     b.set_before(op);
@@ -79,7 +118,7 @@ pub fn extend_yield<'c>(b: &Builder<'c>, block: Blk<'c>, more: &[Val<'c>]) -> Re
     b.set_before(last);
     b.set_location(last.location());
     let all: Vec<Val<'c>> = operands(last).chain(more.iter().copied()).collect();
-    let mut state = b.state("scf.yield");
+    let mut state = b.state(if Scf::of(last) == Some(Scf::Condition) { "scf.condition" } else { "scf.yield" });
     state.operands(&all);
     b.insert(state)?;
     erase(last);

@@ -25,7 +25,9 @@ use crate::{
     analysis::{
         access::View,
         facts::Facts,
+        pipelines::only_asks,
         producers::{LoadedOperand, Slice, Source, comes_from_product, made_stage, stage_of},
+        tensor_map_ops::is_inside,
         tensor_maps,
         tile_programs::{self, TileProgram, is_free, is_over_for_others},
     },
@@ -34,6 +36,7 @@ use crate::{
         dots::{element_of, promotes},
         hints::{bool_hint, int_hint},
         layouts::{Tensor, storage_bits},
+        loops::loops_around,
         nv_tileaa::{self, AnyOp, DotOp, MemTokenType, Ordering, TiledLoadOp, TiledStoreOp},
         nv_tileas::MemDescType,
         pass::{Failed, PassContext, RustPass, descriptors},
@@ -291,7 +294,7 @@ const OTHER_BYTES: u32 = 4096;
 
 /// Loops around an op.
 fn loops(op: OpRef<'_>) -> usize {
-    std::iter::successors(parent_op(op), |o| parent_op(*o)).filter(|o| Scf::of(*o) == Some(Scf::For)).count()
+    loops_around(op).count()
 }
 
 /// The product as the planner wants it; its loads, and what is computed of what they load, are added to the lists.
@@ -332,6 +335,10 @@ fn product<'c>(
                         *[&mut product.a_major, &mut product.b_major][i] = Major::Mn;
                     }
                     product.computed[i] = !found.computed.is_empty();
+                    // Its map is looked up by a warp between the copies.
+                    if is_inside(stage.view.make.op()) {
+                        product.producer_registers = product.producer_registers.map(|r| r.max(MAP_REGISTERS));
+                    }
                     loads.computed.extend(found.computed);
                     loads.loads.push(found.load);
                     sides.push(Side::Ring(stage.desc));
@@ -393,9 +400,9 @@ fn copied<'c>(
         return Err((load.op(), "the hint allow_tma forbids tensor copies".into()));
     }
     let view = View::of(load.view()).ok_or_else(|| (op, "its view is not made in this function".to_string()))?;
-    // The map is made once, before everything else.
-    if parent_op(view.make.op()) != Some(function) {
-        return Err((load.op(), "its tensor differs from iteration to iteration, or is made in a branch".into()));
+    // A map is looked up in two trips to L2, which a loop of copies is worth, but not a single one.
+    if loops_around(op).next().is_some_and(|innermost| loops_around(view.make.op()).any(|o| o == innermost)) {
+        return Err((load.op(), "its tensor differs from iteration to iteration".into()));
     }
     let indices: Vec<Val<'c>> = load.indices().collect();
     let promised = bool_list(load.in_bounds());
@@ -439,6 +446,9 @@ fn made<'c>(
     Ok((Side::Made { stage, fast }, MadeTile { fast, instructions, loads: program.loads_in_a_row(), registers }))
 }
 
+/// Registers of a thread that looks up tensor maps.
+const MAP_REGISTERS: u32 = 80;
+
 /// Registers of a thread that makes tiles, beside what it has of them: addresses, bounds, counters.
 const MAKER_REGISTERS: u32 = 40;
 
@@ -481,12 +491,12 @@ fn check_load<'c>(load: TiledLoadOp<'c>, dot: OpRef<'c>, function: OpRef<'c>) ->
     check_loops(load.op(), function)
 }
 
-/// A branch or a counted loop can be gone through by two agents, anything else cannot.
+/// A branch or a loop can be gone through by two agents, if nothing is behind the loop's condition.
 fn check_loops<'c>(op: OpRef<'c>, function: OpRef<'c>) -> Result<(), Obstacle<'c>> {
     let mut around = std::iter::successors(parent_op(op), |o| parent_op(*o)).take_while(|o| *o != function);
-    if around.all(|o| matches!(Scf::of(o), Some(Scf::For | Scf::If))) {
+    if around.all(|o| matches!(Scf::of(o), Some(Scf::For | Scf::If)) || only_asks(o)) {
         Ok(())
     } else {
-        Err((op, "the load is in a loop without a count".into()))
+        Err((op, "the load is in a loop that does something behind its condition".into()))
     }
 }

@@ -45,7 +45,7 @@
 //! that lies in fragments of the instruction already comes from registers.
 //!
 //! Operands lie in shared memory as `tile_layout::HardwareLayout::panels` says. Maps of the views are made at the top
-//! of the function.
+//! of the function, or, of views that a loop or branch makes, in front of the loop that copies by them.
 
 mod prepare;
 mod stream;
@@ -105,7 +105,7 @@ impl RustPass for MaterializeAsync {
             let mut residents = Residents::default();
             let mut products: Vec<Product<'c>> = vec![];
             for dot in dots {
-                products.push(Product::of(dot, function.op(), &facts)?);
+                products.push(Product::of(dot, &facts)?);
             }
             let mut maps = TensorMaps::default();
             let mut streams: Vec<Stream<'c>> = vec![];
@@ -118,7 +118,8 @@ impl RustPass for MaterializeAsync {
                         streams.last_mut().expect("one was added")
                     }
                 };
-                let mut map = |c: &Copied<'c>| maps.of(c.load.op(), c.load.view(), c.map, &top);
+                let dot = product.dot.op();
+                let mut map = |c: &Copied<'c>| maps.of(dot, c.load.view(), c.map, &top);
                 let maps = product.copied().map(|(_, c)| map(c)).collect::<Result<_, _>>()?;
                 let tiles = [0, 1].map(|i| residents.of(&product, i, &top));
                 let [lhs, rhs] = tiles;
@@ -168,11 +169,11 @@ struct Product<'c> {
 }
 
 impl<'c> Product<'c> {
-    fn of(dot: DotOp<'c>, function: OpRef<'c>, facts: &Facts) -> Result<Self, Failed> {
+    fn of(dot: DotOp<'c>, facts: &Facts) -> Result<Self, Failed> {
         let mut sides = vec![];
         for (number, v) in [dot.lhs(), dot.rhs()].into_iter().enumerate() {
             match Source::of(v, dot.op()) {
-                Source::Loaded(operand) => sides.push(Side::copied(dot.op(), (number, operand), function, facts)?),
+                Source::Loaded(operand) => sides.push(Side::copied(dot.op(), (number, operand), facts)?),
                 Source::Made(by) => sides.push(Side::made(dot.op(), number, by)?),
                 Source::Stays | Source::Computed => {}
             }
@@ -205,19 +206,11 @@ impl<'c> Side<'c> {
         Ok(Self { number, desc, from: From::Made(by) })
     }
 
-    fn copied(
-        op: OpRef<'c>,
-        (number, operand): (usize, LoadedOperand<'c>),
-        function: OpRef<'c>,
-        facts: &Facts,
-    ) -> Result<Self, Failed> {
+    fn copied(op: OpRef<'c>, (number, operand): (usize, LoadedOperand<'c>), facts: &Facts) -> Result<Self, Failed> {
         let load = TiledLoadOp::cast(operand.load).ok_or_else(|| fail(op, "operand is not loaded from a view"))?;
         let view = View::of(load.view()).ok_or_else(|| fail(load.op(), "its view is not made here"))?;
         let desc = stage_of(load.op(), &view).map_err(|e| fail(load.op(), e))?;
         let (map, bytes) = tensor_maps::plan(load, desc, facts).map_err(|e| fail(load.op(), e))?;
-        if parent_op(view.make.op()) != Some(function) {
-            return Err(fail(load.op(), "its memref is not made at the top of the function"));
-        }
         let turned = operand.must_be_turned(&view, 1 - number);
         let prepared = if turned || !operand.computed.is_empty() {
             let v = self::operand(op, number);

@@ -15,10 +15,11 @@
 //!
 //! The producer is the part of the program that leads to the `elect`s (`analysis::producers`), run by one thread. Where
 //! its warps make tiles (`produce_one`), all of its threads run it, and one of them alone what stands in `elect`s; what
-//! need not be in the loop around is moved out of it. Maps
-//! of views are made by its first warp. The consumer is the program without them. Each has its own iterators, which go
-//! through the same stages because both go through the same loops and branches; the barriers of the pipelines order
-//! them. A ring of S stages lets the producer be S products ahead.
+//! need not be in the loop around is moved out of it. Maps of views are made by its first warp, in front of that. Those
+//! of views that a loop or branch makes are made there, so all threads of the producer run the program then too. The
+//! consumer is the program without them. Each has its own iterators, which go through the same stages because both go
+//! through the same loops and branches; the barriers of the pipelines order them. A ring of S stages lets the producer
+//! be S products ahead.
 //!
 //! Where the program waits for the grids before it, both agents do.
 //!
@@ -28,6 +29,7 @@
 use crate::{
     analysis::{
         producers::{Slice, clone_op},
+        tensor_map_ops::is_inside,
         tile_programs::leave_loops,
     },
     dialect::{
@@ -85,8 +87,9 @@ fn specialize<'c>(
     let is_given = |o: OpRef<'c>| shared.contains(&o);
 
     let mut roots: Vec<OpRef<'c>> = fills.to_vec();
-    let by_warps = fills.iter().any(|f| ProduceOneOp::cast(*f).is_some());
-    roots.extend(maps.iter().map(|m| m.op()));
+    let (inside, maps): (Vec<_>, Vec<_>) = maps.into_iter().partition(|m| is_inside(m.op()));
+    let by_warps = !inside.is_empty() || fills.iter().any(|f| ProduceOneOp::cast(*f).is_some());
+    roots.extend(maps.iter().chain(&inside).map(|m| m.op()));
     // Grids that the loads wait for are waited for by both.
     let waits = |o: OpRef<'c>| WaitForGridsOp::cast(o).is_some() && parent_op(o) == Some(op);
     roots.extend(ops_of(entry).filter(|o| waits(*o)));
@@ -112,20 +115,20 @@ fn specialize<'c>(
     }
     let alone = Region::new();
     let program = if by_warps { producer_block } else { append_block(&alone, &[], location) };
-    let inside = Builder::at_end(context, program, location);
-    slice.write(&inside, entry, &mut values, &mut |o, values| {
-        if is_given(o) || MakeTiledTmaDescOp::cast(o).is_some() {
+    let writer = Builder::at_end(context, program, location);
+    slice.write(&writer, entry, &mut values, &mut |o, values| {
+        if is_given(o) || map_roots.contains(&o) {
             return Ok(true);
         }
         if waits(o) {
-            inside.set_location(o.location());
-            WaitForGridsOp::build(&inside, ty(result(o, 0)), None).map_err(|e| fail(o, e.to_string()))?;
+            writer.set_location(o.location());
+            WaitForGridsOp::build(&writer, ty(result(o, 0)), None).map_err(|e| fail(o, e.to_string()))?;
             return Ok(true);
         }
         if !fills.contains(&o) {
             return Ok(false);
         }
-        write_fill(&inside, o, by_warps, values)?;
+        write_fill(&writer, o, by_warps, values)?;
         Ok(true)
     })?;
     if by_warps {
@@ -139,7 +142,7 @@ fn specialize<'c>(
     let consumer = Region::new();
     let consumer_block = append_block(&consumer, &[], location);
     fills.iter().for_each(|f| erase(*f));
-    maps.iter().for_each(|m| erase(m.op()));
+    maps.iter().chain(&inside).for_each(|m| erase(m.op()));
     let program: Vec<OpRef<'c>> = ops_of(entry).filter(|o| !is_given(*o) && *o != last).collect();
     let b = Builder::before(context, last);
     b.set_location(location);

@@ -43,7 +43,19 @@ pub fn scalar(bits: u64) -> Parameter {
 
 /// Runs a program, on the ordinary schedule and on unfavourable ones with race detection, and looks whether it
 /// multiplies by instructions of warpgroups.
+#[allow(dead_code)] // Not by every user of this file.
 pub fn check(text: &str, grid: [u32; 3], parameters: Vec<Parameter>, warpgroups: bool) {
+    check_changed(text, grid, parameters, warpgroups, |ptx| ptx);
+}
+
+/// The same with the PTX that `change` makes of what comes out.
+pub fn check_changed(
+    text: &str,
+    grid: [u32; 3],
+    parameters: Vec<Parameter>,
+    warpgroups: bool,
+    change: impl Fn(String) -> String,
+) {
     let mut messages = String::new();
     let mut sink = |d: tile_diag::Diagnostic| messages += &tile_diag::render::plain(&d);
     let program = compile::program(text.as_bytes(), InputKind::Text, &mut sink);
@@ -53,7 +65,7 @@ pub fn check(text: &str, grid: [u32; 3], parameters: Vec<Parameter>, warpgroups:
     let meaning = case.meaning(limits).unwrap_or_else(|e| panic!("the interpreter: {e}\n{text}"));
     assert!(meaning.guess.is_none());
     for level in [3, 2] {
-        let ptx = compiled(text, level, Emit::Ptx);
+        let ptx = change(compiled(text, level, Emit::Ptx));
         let found = ptx.contains("wgmma.mma_async");
         assert_eq!(found, warpgroups, "-O{level}: warpgroup instructions\n{text}");
         // Products of single warps are tested elsewhere.

@@ -1,7 +1,7 @@
 // Verifiers of tensor maps and of copies by them.
 //
 // Checked here: a map's lists have one length and its numbers are within the hardware's limits; it describes the view that
-// it is made of; whole warps make it, once; a load stands in the program of one thread, and a store does not; a copy moves
+// it is made of; whole warps make it, once or behind the copies by the one before; a load stands in the program of one thread, and a store does not; a copy moves
 // the view's elements and one tile of them, and uses a map that threads of its own scope have made.
 // Not checked here: addresses and strides of the view, which are known at run time (`analysis::tensor_maps` proves them),
 // and the layout of the destination, which the lowering compares with the map.
@@ -59,11 +59,13 @@ static Region *scopeOf(Operation *op) {
 LogicalResult MakeTiledTmaDescOp::verify() {
   if ((*this)->getParentOfType<ElectOp>())
     return emitOpError("is done by a whole warp, and stands in the program of one thread");
-  for (Operation *around = (*this)->getParentOp(); around; around = around->getParentOp()) {
+  if (getPipelines().size() != getIterators().size())
+    return emitOpError("names ") << getPipelines().size() << " pipelines and " << getIterators().size() << " iterators";
+  for (Operation *around = (*this)->getParentOp(); around && getPipelines().empty(); around = around->getParentOp()) {
     if (isa<nv_tileaa::ThreadScopeOpInterface>(around))
       break;
     if (isa<LoopLikeOpInterface>(around))
-      return emitOpError("stands in a loop, and borrowed maps are given back at the end of the kernel only");
+      return emitOpError("stands in a loop, and does not say behind which copies a borrowed map may be written over");
   }
   MemDescType scratch = getScratch().getType();
   if (scratch.getSpace() != MemorySpace::Shared || !scratch.getElementType().isSignlessInteger(8) ||

@@ -8,7 +8,7 @@ use crate::dialect::{
     layouts::Tensor,
     nv_tileas::{
         AllocTensorOp, AsyncDotOp, AsyncDotWaitOp, AsyncTiledTmaStoreOp, AsyncTmaStoreWaitOp, AsyncTokenType,
-        AsyncWaitOp, MemDescReinterpretOp, MemDescSlotOp, MemDescType, ProducerAcquireOp, StageOp,
+        AsyncWaitOp, MakeTiledTmaDescOp, MemDescReinterpretOp, MemDescSlotOp, MemDescType, ProducerAcquireOp, StageOp,
     },
     rt::*,
     shared_memory::{memdesc_bytes, shared_layout},
@@ -50,6 +50,8 @@ pub struct SharedAccess<'c> {
     pub(super) pipelined: bool,
     /// By a producer's warps, in their turn at the stage that this op begins.
     pub(super) turn: Option<usize>,
+    /// By the first warp of the scope alone, whose lanes meet behind it.
+    pub(super) by_first_warp: bool,
 }
 
 /// One of several parts of a storage that lie one behind the other.
@@ -148,6 +150,7 @@ pub(super) fn steps<'c>(op: OpRef<'c>) -> Vec<Step<'c>> {
             work,
             pipelined,
             turn: pipelined.then(|| turn_of(op)).flatten(),
+            by_first_warp: MakeTiledTmaDescOp::cast(op).is_some(),
         });
     }
     if let Some(wait) = AsyncDotWaitOp::cast(op) {

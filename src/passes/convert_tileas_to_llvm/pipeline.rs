@@ -15,6 +15,14 @@ use crate::dialect::{
     rt::*,
 };
 
+/// The stages of a pipeline that its producer has filled, or has begun to fill.
+pub(super) struct Filled<'c> {
+    barriers: Val<'c>,
+    stages: i64,
+    /// The iterator of the first that it has not.
+    next: Val<'c>,
+}
+
 /// Bytes of a barrier.
 const BARRIER: i64 = 8;
 /// The bit of an iterator that holds the parity of the round; the stage is below it.
@@ -144,6 +152,24 @@ impl<'c> Lower<'c, '_> {
         self.l.br(exit, &[]);
         self.l.b.set_end(exit);
         Ok(())
+    }
+
+    /// The stages of a pipeline before that of an iterator.
+    pub(super) fn filled(&self, op: OpRef<'c>, pipeline: Val<'c>, next: Val<'c>) -> Result<Filled<'c>, Failed> {
+        let (barriers, next) = (self.shared_address(op, pipeline)?, self.scalar(op, next)?);
+        Ok(Filled { barriers, stages: stages(op, pipeline)?, next })
+    }
+
+    /// Waits until stages are full, each in the last round in which its producer has come to it.
+    pub(super) fn wait_for_filled(&self, filled: &Filled<'c>) {
+        let l = &self.l;
+        let (next, now) = (self.stage_of(filled.next), self.parity_of(filled.next));
+        let before = l.bin("xor", now, l.i32c(1));
+        for stage in 0..filled.stages {
+            let in_this_round = l.icmp(Cmp::Slt, l.i32c(stage), next);
+            let parity = l.select(in_this_round, now, before);
+            self.wait_for(l.const_offset(filled.barriers, stage * BARRIER), parity);
+        }
     }
 
     fn stage_of(&self, iterator: Val<'c>) -> Val<'c> {

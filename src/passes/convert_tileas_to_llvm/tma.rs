@@ -20,11 +20,12 @@
 //!
 //! Where all slots belong to others, the warp borrows an entry of a pool, which has room for all maps of the function,
 //! and gives it back at the end of the kernel, when the copies of the whole block are done. One entry is enough for all
-//! maps of an agent, so no warp waits for a second while it holds the first.
+//! maps of an agent, so no warp waits for a second while it holds the first. A map that a loop makes anew is written
+//! over there, when the copies by the one before have filled their stages.
 //!
 //! A view with an extent of zero has no element that may be read. Its map is that of one element of zeros.
 
-use super::{Lower, Lowered, llvm::Cmp};
+use super::{Lower, Lowered, llvm::Cmp, pipeline::Filled};
 use crate::{
     analysis::{access::View, tensor_maps},
     dialect::{
@@ -94,6 +95,8 @@ struct Wanted<'c> {
     scratch: Scratch<'c>,
     /// Its number among the maps of its function.
     number: i64,
+    /// Pipelines whose stages copies by the map before have filled.
+    behind: Vec<Filled<'c>>,
 }
 
 /// A tile on its way between a view and shared memory.
@@ -191,7 +194,9 @@ impl<'c> Lower<'c, '_> {
         let scratch = Scratch { address: self.shared_address(op.op(), op.scratch())?, reused: is_copied_over(op) };
         let all = collect_ops(function_of(op), MakeTiledTmaDescOp::cast);
         let number = all.iter().take_while(|x| op_key(x.op()) != op_key(op.op())).count() as i64;
-        Ok(Wanted { op, fields: self.fields(op.op(), &view, map)?, scratch, number })
+        let behind = op.pipelines().zip(op.iterators()).map(|(p, at)| self.filled(op.op(), p, at));
+        let behind = behind.collect::<Result<_, _>>()?;
+        Ok(Wanted { op, fields: self.fields(op.op(), &view, map)?, scratch, number, behind })
     }
 
     pub(super) fn async_tiled_tma_load(&mut self, op: AsyncTiledTmaLoadOp<'c>) -> Result<(), Failed> {
@@ -410,7 +415,11 @@ impl<'c> Lower<'c, '_> {
         let is_there = l.icmp(Cmp::Eq, kind, l.i32c(FOUND));
         let build = || {
             let is_mine = l.icmp(Cmp::Eq, kind, l.i32c(TAKEN));
-            let borrow = || vec![l.const_offset(self.borrow_entry(borrowed, count), MAP * (map.number + 1))];
+            let borrow = || {
+                // Copies by what it held before read it until they are done.
+                map.behind.iter().for_each(|done| self.wait_for_filled(done));
+                vec![l.const_offset(self.borrow_entry(borrowed, count), MAP * (map.number + 1))]
+            };
             let to = l.either(is_mine, &[pointer], || vec![slot], borrow)[0];
             self.build(&map.fields, map.scratch, to);
             let publishes = l.bin("and", is_mine, first);

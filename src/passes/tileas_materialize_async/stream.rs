@@ -7,11 +7,11 @@ use super::{
     From, Product, Side, is_promoted, prepare, reshaped,
     top::{Ring, Tile, store},
 };
-use crate::analysis::{producers::clone_op, tokens};
+use crate::analysis::{producers::clone_op, tensor_map_ops::come_behind, tokens};
 use crate::dialect::{
-    behaviour::{is_cheap, is_pure},
+    behaviour::{is_cheap, is_in_loop, is_pure},
     layouts::{Tensor, storage_bits},
-    loops::{extend_for, extend_if, extend_yield},
+    loops::{extend_for, extend_if, extend_while, extend_yield},
     nv_tileas::{
         AsyncDotOp, AsyncDotWaitOp, AsyncTiledTmaLoadOp, ConsumerReleaseOp, ConsumerTokenType, ConsumerWaitOp, DotOp,
         ElectOp, IncIterOp, MemDescSlotOp, ProduceOneOp, ProducerAcquireOp, ProducerCommitOp, ProducerTokenType,
@@ -129,7 +129,8 @@ impl<'c> Stream<'c> {
                 },
                 (None, Some(Scf::For)) => self.counted(op, turn)?,
                 (None, Some(Scf::If)) => self.branch(op, turn)?,
-                _ => return Err(fail(op, "a product is in a loop without a count")),
+                (None, Some(Scf::While)) => self.conditional(op, turn)?,
+                _ => return Err(fail(op, "a product is in neither a loop nor a branch")),
             };
         }
         Ok(turn)
@@ -140,6 +141,7 @@ impl<'c> Stream<'c> {
         let error = |e: BuildError| fail(op, e.to_string());
         let b = Builder::before(self.context, op);
         let number = result_count(op);
+        self.maps_come_behind(op, turn);
         let body = entry_block(region(op, 0)).ok_or_else(|| fail(op, "loop has no body"))?;
         let mut flights = self.flights(op, body);
         let mut inits: Vec<Val<'c>> = turn.into_iter().collect();
@@ -170,6 +172,22 @@ impl<'c> Stream<'c> {
                 let (last, started) = (result(new, number + 1 + 2 * i), result(new, number + 2 + 2 * i));
                 ConsumerReleaseOp::build(&b, ring.pipeline, last, Some(started), None).map_err(error)?;
             }
+        }
+        Ok(turn.map(|_| result(new, number)))
+    }
+
+    /// Carries the turn through a loop that asks each time whether it goes on.
+    fn conditional(&self, op: OpRef<'c>, turn: Turn<'c>) -> Result<Turn<'c>, Failed> {
+        let error = |e: BuildError| fail(op, e.to_string());
+        let b = Builder::before(self.context, op);
+        let number = result_count(op);
+        self.maps_come_behind(op, turn);
+        let inits: Vec<Val<'c>> = turn.into_iter().collect();
+        let (new, inside) = extend_while(&b, op, &inits).map_err(error)?;
+        for (i, inside) in inside.iter().enumerate() {
+            let block = entry_block(region(new, i)).ok_or_else(|| fail(new, "loop has no block"))?;
+            let after: Vec<Val<'c>> = self.block(block, inside.first().copied(), &mut vec![])?.into_iter().collect();
+            extend_yield(&b, block, &after).map_err(|e| fail(new, e.to_string()))?;
         }
         Ok(turn.map(|_| result(new, number)))
     }
@@ -280,6 +298,16 @@ impl<'c> Stream<'c> {
         Ok(next)
     }
 
+    /// Maps of the stream's copies that are made in front of a loop or product, in a loop: the copies so far are by
+    /// those before them.
+    fn maps_come_behind(&self, op: OpRef<'c>, turn: Turn<'c>) {
+        let Some((ring, it)) = self.ring.as_ref().zip(turn) else { return };
+        let maps: Vec<Val<'c>> = self.products.iter().flat_map(|p| p.maps.iter().copied()).collect();
+        if is_in_loop(op) {
+            come_behind(self.context, op, &maps, (ring.pipeline, it));
+        }
+    }
+
     /// Waits until no more than `pending` younger groups are under way.
     fn wait(&self, b: &Builder<'c>, sums: &[Val<'c>], pending: usize) -> Result<OpRef<'c>, Failed> {
         let types: Vec<Type<'c>> = sums.iter().map(|v| ty(*v)).collect();
@@ -305,6 +333,7 @@ impl<'c> Stream<'c> {
         let error = |e: BuildError| fail(dot.op(), e.to_string());
         let mut ready = vec![];
         if let (Some(ring), Some(it)) = (&self.ring, turn) {
+            self.maps_come_behind(dot.op(), turn);
             self.fill(b, placed, ring, it)?;
             let waited = ConsumerTokenType::get(dot.op().location());
             let waited = waited.ok_or_else(|| fail(dot.op(), "no type of tokens"))?;

@@ -3,6 +3,7 @@
 #x = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 64]>
 #s = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 136, 272, 544, 64]>
 #b = #nv_tileas.shared_layout<offset = [1]>
+#b2 = #nv_tileas.shared_layout<offset = [1, 2]>
 !scratch = !nv_tileas.memdesc<128xi8, #x>
 !stage = !nv_tileas.memdesc<8x128xbf16, #s, align = 1024>
 !bars = !nv_tileas.memdesc<2xi64, #b>
@@ -103,6 +104,33 @@ gpu.module @kernels {
       %token = nv_tileas.async.pipeline.producer_acquire %pipe[%it] bytes 4096 : !nv_tileas.pipeline<1>
       nv_tileas.async.tiled_tma_load %v[%i, %j] by %desc into %stage arrive %token : !view[i32, i64], !desc -> !stage
       nv_tileas.async.tiled_tma_load %w[%i, %j] by %desc2 into %stage2 arrive %token : !view[i32, i64], !desc -> !stage
+    }
+    nv_tileaa.return
+  }
+
+  // A borrowed map that a loop makes is written over when the copies before are done: stages below the iterator's are
+  // waited for in its round, the others in the round before. Only what is borrowed waits.
+  // CHECK-LABEL: llvm.func @again(
+  // CHECK: atom.relaxed.gpu.global.cas
+  // CHECK: %[[BEFORE:.*]] = llvm.xor %[[NOW:.*]], %{{.*}} : i32
+  // CHECK: %[[ROUND:.*]] = llvm.select %{{.*}}, %[[NOW]], %[[BEFORE]] : i1, i32
+  // CHECK-NEXT: mbarrier.try_wait.parity{{.*}} %{{.*}}, %[[ROUND]] :
+  // CHECK: %[[ROUND:.*]] = llvm.select %{{.*}}, %[[NOW]], %[[BEFORE]] : i1, i32
+  // CHECK: mbarrier.try_wait.parity{{.*}} %{{.*}}, %[[ROUND]] :
+  // CHECK: atom.acquire.gpu.global.cas
+  // CHECK-NOT: mbarrier.try_wait
+  // CHECK: tensormap.replace
+  nv_tileaa.func @again(%p: !nv_tileaa.ptr<bf16>, %n: i32, %i: i32) attributes {numWarps = 1 : i64} {
+    %scratch = nv_tileas.alloc_tensor offset 4096 : !scratch
+    %bars = nv_tileas.alloc_tensor offset 4352 : !nv_tileas.memdesc<4xi64, #b2>
+    %pipe = nv_tileas.async.pipeline.create_pipeline %bars consumers 1 : !nv_tileas.memdesc<4xi64, #b2> -> !nv_tileas.pipeline<2>
+    %first = nv_tileas.async.pipeline.create_iterator %pipe : !nv_tileas.pipeline<2>
+    %end = scf.for %k = %n to %i step %n iter_args(%it = %first) -> (!nv_tileas.pipeline_iterator) : i32 {
+      %m = nv_tileaa.make_memref %p, shape = [%k, %k : i32, i32], strides = [%n : i32] : <bf16> -> <?x?xbf16, strides = [?, 1]>
+      %v = nv_tileaa.make_tiled_view %m : <?x?xbf16, strides = [?, 1]> -> <tile = [8, 128], memref<?x?xbf16, strides = [?, 1]>, padding = zero>
+      %desc = nv_tileas.make_tiled_tma_desc %v scratch %scratch behind %pipe at %it : !nv_tileas.pipeline<2> : !view, !scratch -> !desc
+      %next = nv_tileas.async.pipeline.inc_iter %it of %pipe : !nv_tileas.pipeline<2>
+      scf.yield %next : !nv_tileas.pipeline_iterator
     }
     nv_tileaa.return
   }

@@ -113,9 +113,30 @@ nv_tileaa.func @scratch(%v: !view, %x: !small) attributes {numWarps = 1 : i64} {
 
 nv_tileaa.func @loop(%v: !view, %x: !scratch, %n: i32) attributes {numWarps = 1 : i64} {
   scf.for %i = %n to %n step %n : i32 {
-    // expected-error @+1 {{stands in a loop, and borrowed maps are given back at the end of the kernel only}}
+    // expected-error @+1 {{stands in a loop, and does not say behind which copies a borrowed map may be written over}}
     %d = nv_tileas.make_tiled_tma_desc %v scratch %x : !view, !scratch -> !desc
   }
+  nv_tileaa.return
+}
+
+// -----
+
+#x = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 64]>
+#y = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32]>
+#s = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 72, 144, 288]>
+!scratch = !nv_tileas.memdesc<128xi8, #x>
+!small = !nv_tileas.memdesc<64xi8, #y>
+!stage = !nv_tileas.memdesc<8x64xbf16, #s, align = 1024>
+!ring = !nv_tileas.memdesc<8x64xbf16, #s, stages = 2, align = 1024>
+!turned = !nv_tileas.memdesc<64x8xbf16, #s, align = 1024>
+!view = !nv_tileaa.tiled_view<tile = [8, 64], memref<64x64xbf16, strides = [64, 1]>, padding = zero>
+!sparse = !nv_tileaa.tiled_view<tile = [8, 64], memref<64x64xbf16, strides = [64, 1]>, padding = zero, sparse_dim = 0>
+!desc = !nv_tileas.tma_desc<bf16, dims = [1, 0], box = [64, 8], steps = [1, 1], swizzle = 128, fill = zero>
+
+nv_tileaa.func @pairs(%v: !view, %x: !scratch, %p: !nv_tileas.pipeline<2>) attributes {numWarps = 1 : i64} {
+  %it = nv_tileas.async.pipeline.create_iterator %p : !nv_tileas.pipeline<2>
+  // expected-error @+1 {{names 1 pipelines and 2 iterators}}
+  %d = "nv_tileas.make_tiled_tma_desc"(%v, %x, %p, %it, %it) <{operandSegmentSizes = array<i32: 1, 1, 1, 2>}> : (!view, !scratch, !nv_tileas.pipeline<2>, !nv_tileas.pipeline_iterator, !nv_tileas.pipeline_iterator) -> !desc
   nv_tileaa.return
 }
 

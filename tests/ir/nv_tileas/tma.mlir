@@ -29,6 +29,22 @@ nv_tileaa.func @copy(%p: !nv_tileaa.ptr<bf16>, %n: i32, %i: i32, %j: i64) attrib
   nv_tileaa.return
 }
 
+// A map of a view that a loop makes comes behind the copies by the one before.
+// CHECK-LABEL: nv_tileaa.func @again
+// CHECK: nv_tileas.make_tiled_tma_desc %{{.*}} scratch %{{.*}} behind %[[P:.*]], %[[Q:.*]] at %[[I:.*]], %[[J:.*]] : !nv_tileas.pipeline<1>, !nv_tileas.pipeline<2> : <tile = [8, 64], {{.*}}>, <128xi8, {{.*}}> -> <bf16,
+nv_tileaa.func @again(%p: !nv_tileaa.ptr<bf16>, %n: i32, %x: !nv_tileas.pipeline<1>, %y: !nv_tileas.pipeline<2>) attributes {numWarps = 1 : i64} {
+  %scratch = nv_tileas.alloc_tensor : !scratch
+  %i = nv_tileas.async.pipeline.create_iterator %x : !nv_tileas.pipeline<1>
+  %j = nv_tileas.async.pipeline.create_iterator %y : !nv_tileas.pipeline<2>
+  scf.for %k = %n to %n step %n : i32 {
+    %q = nv_tileaa.addptr %p, %k : !nv_tileaa.ptr<bf16>, i32
+    %m = nv_tileaa.make_memref %q, shape = [%n, %n : i32, i32], strides = [%n : i32] : <bf16> -> <?x?xbf16, strides = [?, 1]>
+    %v = nv_tileaa.make_tiled_view %m : <?x?xbf16, strides = [?, 1]> -> <tile = [8, 64], memref<?x?xbf16, strides = [?, 1]>, padding = zero>
+    %desc = nv_tileas.make_tiled_tma_desc %v scratch %scratch behind %x, %y at %i, %j : !nv_tileas.pipeline<1>, !nv_tileas.pipeline<2> : !view, !scratch -> !desc
+  }
+  nv_tileaa.return
+}
+
 // CHECK-LABEL: nv_tileaa.func @store
 // CHECK: nv_tileas.async.tiled_tma_store %{{.*}} to %{{.*}}[%{{.*}}, %{{.*}}] by %{{.*}} : <8x64xbf16, #{{.*}}, align = 1024> -> <{{.*}}>[i32, i64], <bf16, {{.*}}>
 // CHECK-NEXT: nv_tileas.async.tma_store_wait %{{[0-9]+}} : !nv_tileas.memdesc<8x64xbf16
