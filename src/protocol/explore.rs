@@ -1,10 +1,10 @@
 //! All interleavings, one by one: what [`Program::check`] is tested against.
 //!
 //! Nothing here is clever. A state is where every agent is, what every barrier and every stage holds, and which copies
-//! are under way; a step is one operation of one agent, or the end of one copy. Faults are what a run would show: a
-//! read of a stage that is being written or holds another iteration's data, a write into a stage that is in use, too
-//! many arrivals, an agent that waits while the phase that would let it pass comes and goes, no step left before the
-//! end. Proxy fences have no effect here.
+//! are under way; a step is one operation of one agent, the end of one copy, or of copies that arrivals wait for.
+//! Faults are what a run would show: a read of a stage that is being written or holds another iteration's data, a write
+//! into a stage that is in use, too many arrivals, an agent that waits while the phase that would let it pass comes and
+//! goes, no step left before the end. Proxy fences have no effect here.
 //!
 //! Operations that are waited for by group end when they are waited for. To let them end earlier would allow more, and
 //! a fault that happens although they ended early happens all the more when they are late.
@@ -45,6 +45,15 @@ struct State {
     barriers: Vec<BarrierState>,
     cells: Vec<CellState>,
     copies: Vec<CopyState>,
+    arrivals: Vec<ArrivalState>,
+}
+
+/// Arrivals that wait for what an agent had started.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+struct ArrivalState {
+    slot: usize,
+    count: u32,
+    using: Vec<Using>,
 }
 
 type Using = (usize, StageAccess, (usize, i64));
@@ -100,6 +109,7 @@ impl<'a> Explorer<'a> {
             barriers: self.counts.iter().map(|&pending| BarrierState { pending, bytes: 0, odd: false }).collect(),
             cells: vec![CellState::default(); self.program.cells],
             copies: Vec::new(),
+            arrivals: Vec::new(),
         };
         let mut seen = FxHashSet::default();
         let mut work = vec![start];
@@ -116,7 +126,9 @@ impl<'a> Explorer<'a> {
             }
             let before = work.len();
             let steps = (0..n).map(|a| self.agent_step(&state, a));
-            for step in steps.chain((0..state.copies.len()).map(|c| self.copy_step(&state, c).map(Some))) {
+            let copies = (0..state.copies.len()).map(|c| self.copy_step(&state, c).map(Some));
+            let arrivals = (0..state.arrivals.len()).map(|a| self.arrival_step(&state, a).map(Some));
+            for step in steps.chain(copies).chain(arrivals) {
                 match step {
                     Ok(next) => work.extend(next),
                     Err(kind) => return Outcome::Wrong(kind),
@@ -187,6 +199,12 @@ impl<'a> Explorer<'a> {
                 });
                 next.copies.sort();
             }
+            Op::ArriveAfter { engine, barrier: b, count } => {
+                let mut using: Vec<Using> = next.committed[agent][*engine as usize].drain(..).flatten().collect();
+                using.append(&mut next.open[agent][*engine as usize]);
+                next.arrivals.push(ArrivalState { slot: barrier(b)?, count: *count, using });
+                next.arrivals.sort();
+            }
             Op::Begin { engine, access, place, tag } => {
                 let contents = (place.array.0, value(tag));
                 for cell in cells(place)? {
@@ -228,6 +246,16 @@ impl<'a> Explorer<'a> {
         }
         next.barriers[done.slot].bytes -= done.bytes;
         self.turn(&mut next, done.slot)?;
+        Ok(next)
+    }
+
+    fn arrival_step(&self, state: &State, arrival: usize) -> Result<State, ViolationKind> {
+        let mut next = state.clone();
+        let done = next.arrivals.remove(arrival);
+        for (cell, access, contents) in done.using {
+            finish(&mut next.cells[cell], access, contents);
+        }
+        self.arrive(&mut next, done.slot, done.count)?;
         Ok(next)
     }
 

@@ -18,6 +18,9 @@ impl Program {
             Op::Wait { barrier: b, parity } => format!("waits for parity {} of {}", value(parity), barrier(b)),
             Op::Arrive { barrier: b, count: 1 } => format!("arrives at {}", barrier(b)),
             Op::Arrive { barrier: b, count } => format!("arrives {count} times at {}", barrier(b)),
+            Op::ArriveAfter { engine, barrier: b, count } => {
+                format!("will arrive {count} times at {}, after its {}", barrier(b), group(*engine))
+            }
             Op::Expect { barrier: b, bytes } => format!("announces {bytes} bytes to {}", barrier(b)),
             Op::Copy { into, tag, bytes, barrier: b } => {
                 format!(

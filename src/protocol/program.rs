@@ -139,7 +139,7 @@ impl Engine {
 }
 
 /// What an operation does with a stage.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum StageAccess {
     Read,
     Write,
@@ -166,6 +166,14 @@ pub enum Op {
         parity: Expr,
     },
     Arrive {
+        barrier: Place,
+        count: u32,
+    },
+    /// Arrives by itself once all operations of the engine that the agent has started are done:
+    /// `cp.async.mbarrier.arrive.noinc`. It comes behind all that the agent did before, but does not publish what that
+    /// stored, which is not checked here.
+    ArriveAfter {
+        engine: Engine,
         barrier: Place,
         count: u32,
     },

@@ -19,8 +19,8 @@ pub struct Run<'a> {
     slots: Vec<Slot>,
     cells: Vec<Cell>,
     copies: VecDeque<Flight>,
-    /// When each operation of an engine was waited for, by its number.
-    groups: Vec<Option<Event>>,
+    /// What says that each operation of an engine is done, by its number: a wait, or the phase that it counts on.
+    groups: Vec<Option<End>>,
     /// Kept in the second run only, which explains a fault.
     trace: Option<Vec<Traced>>,
 }
@@ -55,10 +55,11 @@ struct Slot {
     waits: Vec<Event>,
 }
 
-/// A copy under way.
+/// A copy under way, or arrivals that wait for some.
 struct Flight {
     slot: usize,
     bytes: i64,
+    arrivals: u32,
     clock: Clock,
     event: Event,
     text: String,
@@ -232,7 +233,25 @@ impl<'a> Run<'a> {
                     None => String::new(),
                 };
                 let clock = self.agents[agent].clock.clone();
-                self.copies.push_back(Flight { slot, bytes: i64::from(*bytes), clock, event, text });
+                self.copies.push_back(Flight { slot, bytes: i64::from(*bytes), arrivals: 0, clock, event, text });
+                Ok(())
+            }
+            Op::ArriveAfter { engine, barrier, count } => {
+                let slot = self.barrier(agent, barrier)?;
+                self.must_know_last_phase(agent, slot, event)?;
+                let end = End::Phase { entry: self.entry(slot), count: self.slots[slot].phase + 1 };
+                let state = &self.agents[agent];
+                let started = state.committed[*engine as usize].iter().flatten().chain(&state.open[*engine as usize]);
+                for &id in started {
+                    // The first that says so is enough.
+                    self.groups[id].get_or_insert(end);
+                }
+                let text = match &self.trace {
+                    Some(_) => self.program.describe(op, &state.cursor, self.parameters),
+                    None => String::new(),
+                };
+                let clock = state.clock.clone();
+                self.copies.push_back(Flight { slot, bytes: 0, arrivals: *count, clock, event, text });
                 Ok(())
             }
             Op::Begin { engine, access, place, tag } => {
@@ -252,7 +271,7 @@ impl<'a> Run<'a> {
                 let committed = &mut self.agents[agent].committed[*engine as usize];
                 while committed.len() > *pending as usize {
                     for id in committed.pop_front().unwrap_or_default() {
-                        self.groups[id] = Some(event);
+                        self.groups[id].get_or_insert(End::At(event));
                     }
                 }
                 Ok(())
@@ -313,13 +332,8 @@ impl<'a> Run<'a> {
     }
 
     fn arrive(&mut self, agent: usize, slot: usize, count: u32, event: Event) -> Step<()> {
-        let state = &self.slots[slot];
-        if count > state.pending {
-            let message = format!(
-                "{count} arrivals at {}, and phase {} waits for {} only",
-                state.name, state.phase, state.pending
-            );
-            return Err(Box::new(Fault::new(ViolationKind::TooManyArrivals, message, vec![event])));
+        if count > self.slots[slot].pending {
+            return Err(too_many(count, &self.slots[slot], event));
         }
         self.must_know_last_phase(agent, slot, event)?;
         let (state, from) = (&mut self.slots[slot], &self.agents[agent]);
@@ -331,6 +345,10 @@ impl<'a> Run<'a> {
 
     fn finish_copy(&mut self, copy: Flight) -> Step<()> {
         let (entry, slot) = (self.entry(copy.slot), &mut self.slots[copy.slot]);
+        if copy.arrivals > slot.pending {
+            return Err(too_many(copy.arrivals, slot, copy.event));
+        }
+        slot.pending -= copy.arrivals;
         slot.bytes -= copy.bytes;
         slot.arrived.join(&copy.clock);
         let phase = Some((entry, slot.phase + 1));
@@ -542,4 +560,10 @@ impl<'a> Run<'a> {
             interleaving,
         }
     }
+}
+
+fn too_many(count: u32, slot: &Slot, event: Event) -> Box<Fault> {
+    let message =
+        format!("{count} arrivals at {}, and phase {} waits for {} only", slot.name, slot.phase, slot.pending);
+    Box::new(Fault::new(ViolationKind::TooManyArrivals, message, vec![event]))
 }

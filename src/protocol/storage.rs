@@ -10,7 +10,7 @@ pub enum End {
     At(Event),
     /// When a barrier, by its entry in clocks, has completed so many phases.
     Phase { entry: usize, count: u32 },
-    /// When the group of this number has been waited for.
+    /// When the group of this number has been waited for, or a phase ends that waits for it.
     Group(usize),
 }
 
@@ -47,26 +47,25 @@ pub struct Clash {
 pub struct Knowledge<'a> {
     pub clock: &'a Clock,
     pub fenced: &'a Clock,
-    /// When each group was waited for.
-    pub groups: &'a [Option<Event>],
+    /// What says that each group is done.
+    pub groups: &'a [Option<End>],
 }
 
 impl Knowledge<'_> {
     pub fn done(&self, end: End) -> bool {
-        self.event(end).is_some_and(|e| self.clock.knows(e))
-            || matches!(end, End::Phase { entry, count } if self.clock.get(entry) >= count)
-    }
-
-    fn event(&self, end: End) -> Option<Event> {
-        match end {
-            End::At(event) => Some(event),
-            End::Group(id) => self.groups[id],
-            End::Phase { .. } => None,
-        }
+        self.covers(self.clock, end)
     }
 
     fn fenced(&self, end: End) -> bool {
-        self.event(end).is_some_and(|e| self.fenced.knows(e))
+        self.covers(self.fenced, end)
+    }
+
+    fn covers(&self, clock: &Clock, end: End) -> bool {
+        match end {
+            End::At(event) => clock.knows(event),
+            End::Phase { entry, count } => clock.get(entry) >= count,
+            End::Group(id) => self.groups[id].is_some_and(|end| self.covers(clock, end)),
+        }
     }
 }
 

@@ -13,7 +13,7 @@ const LIMIT: usize = 60_000;
 
 fn protocols() -> Vec<Program> {
     let mut all = vec![gemm(1, 1, false), gemm(2, 1, true), gemm(2, 2, false), single_agent(2), single_agent(3)];
-    all.extend([copies_in_groups(2), attention(1), persistent(2, 1)]);
+    all.extend([copies_in_groups(2), attention(1), persistent(2, 1), copies_by_threads(2, 1)]);
     // Small enough to explore.
     for p in &mut all {
         for parameter in &mut p.parameters {
@@ -107,7 +107,7 @@ proptest! {
 
     #[test]
     fn nothing_wrong_is_accepted(
-        which in 0usize..8,
+        which in 0usize..9,
         changes in proptest::collection::vec((0usize..4, 0usize..64, 0u8..8), 1..4),
         count in 0u32..6,
     ) {
@@ -134,7 +134,7 @@ proptest! {
     /// The other direction: what the checker refuses, the explorer usually finds too. Both must at least agree on
     /// whether something hangs, which does not depend on the interleaving once the rest is right.
     #[test]
-    fn single_deletions_are_judged_alike(which in 0usize..8, agent in 0usize..4, at in 0usize..64) {
+    fn single_deletions_are_judged_alike(which in 0usize..9, agent in 0usize..4, at in 0usize..64) {
         let mut p = protocols().swap_remove(which);
         change(&mut p, agent, at, 0);
         match explore(&p, LIMIT) {

@@ -26,6 +26,7 @@ fn rings_with_a_producer() {
         for consumers in 1..=2 {
             accepted(&gemm(stages, consumers, false));
             accepted(&gemm(stages, consumers, true));
+            accepted(&copies_by_threads(stages, consumers));
         }
     }
     // One stage works as well, without any overlap, when a stage is released at once.
@@ -218,11 +219,35 @@ fn bytes() {
 
 #[test]
 fn missing_fences() {
-    for p in [gemm(2, 1, true), persistent(2, 1), copies_in_groups(3)] {
+    for p in [gemm(2, 1, true), persistent(2, 1), copies_in_groups(3), copies_by_threads(3, 2)] {
         let agent = p.agents.last().expect("agents").name.clone();
         let violation = refused(&with(&p, &agent, |op| *op == Op::Fence, |_| None));
         assert_eq!(violation.kind, ViolationKind::MissingFence, "{violation}");
     }
+}
+
+/// What arrives when copies are done has to be there, to wait for them, and to be counted.
+#[test]
+fn arrivals_behind_copies() {
+    let p = copies_by_threads(3, 2);
+    let arrives = |op: &Op| matches!(op, Op::ArriveAfter { .. });
+    let violation = refused(&with(&p, "producer", arrives, |_| None));
+    assert_eq!(violation.kind, ViolationKind::Deadlock, "{violation}");
+    // An arrival at once does not wait for the copies.
+    let violation = refused(&with(&p, "producer", arrives, |op| match op {
+        Op::ArriveAfter { barrier, count, .. } => Some(Op::Arrive { barrier, count }),
+        other => Some(other),
+    }));
+    assert_eq!(violation.kind, ViolationKind::ReadBeforeFull, "{violation}");
+    let violation = refused(&with(&p, "producer", arrives, |op| match op {
+        Op::ArriveAfter { engine, barrier, .. } => Some(Op::ArriveAfter { engine, barrier, count: 4 }),
+        other => Some(other),
+    }));
+    assert_eq!(violation.kind, ViolationKind::Deadlock, "{violation}");
+    // The stage must be empty before.
+    let violation = refused(&with(&p, "producer", is_wait, |_| None));
+    let kinds = [ViolationKind::EarlyArrival, ViolationKind::TooManyArrivals, ViolationKind::Overwritten];
+    assert!(kinds.contains(&violation.kind), "{violation}");
 }
 
 /// How a violation reads.

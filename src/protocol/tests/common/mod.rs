@@ -144,6 +144,32 @@ pub fn copies_in_groups(stages: usize) -> Program {
     p
 }
 
+/// A producer whose threads copy A by `cp.async` and arrive when their copies are done, while a tensor copy brings B.
+/// Consumers fence for their products.
+pub fn copies_by_threads(stages: usize, consumers: u32) -> Program {
+    let mut p = Program::new("ring of the threads' copies");
+    let s = stages as i64;
+    let trips = p.parameter("trips", 2 * s + 2);
+    let (full, empty) = (p.barrier("full", stages, 129), p.barrier("empty", stages, consumers));
+    let (a, b) = (p.storage("A", stages), p.storage("B", stages));
+    let i = p.variable();
+    let slot = Expr::from(i).rem(s);
+    let mut body = vec![Op::Wait { barrier: empty.at(&slot), parity: turn(&i.into(), s).not() }];
+    body.extend(fill(&full.at(&slot), &[(b.at(&slot), 8192)], &i.into()));
+    let (engine, access) = (Engine::Copy, StageAccess::Write);
+    body.push(Op::Begin { engine, access, place: a.at(&slot), tag: i.into() });
+    body.push(Op::ArriveAfter { engine, barrier: full.at(&slot), count: 128 });
+    p.agent("producer", 128, vec![Op::Loop { var: i, trips: trips.clone(), body }]);
+    for consumer in 0..consumers {
+        let mut body = vec![Op::Wait { barrier: full.at(&slot), parity: turn(&i.into(), s) }, Op::Fence];
+        body.extend(product(&[(a.at(&slot), i.into()), (b.at(&slot), i.into())]));
+        body.push(wait_products(0));
+        body.push(Op::Arrive { barrier: empty.at(&slot), count: 1 });
+        p.agent(&format!("consumer {consumer}"), 128, vec![Op::Loop { var: i, trips: trips.clone(), body }]);
+    }
+    p
+}
+
 /// Attention: a query tile for each of two consumers, rings of keys and values, and named barriers by which the
 /// consumers take turns at the tensor cores.
 pub fn attention(stages: usize) -> Program {
