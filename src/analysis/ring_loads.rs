@@ -6,23 +6,22 @@
 //! follow from the loop's counter and from what does not change in the loop; the ops that compute it are cloned for the
 //! iteration ahead.
 //!
-//! `cp.async` moves 4, 8 or 16 bytes and fills up with zeros. Loads of narrower vectors or with other paddings stay as
-//! they are.
+//! Loads that are no copies (`thread_copies`) stay as they are.
 //!
 //! A left operand that the loop does not change, such as the queries of attention, would live in registers next to all
 //! accumulators. Where they are short, it may stay in shared memory like a tile of the ring, and be read for each
 //! product.
 
 use super::{
-    access::{View, fast_dimension},
     registers::{register_bits, words},
+    thread_copies::PlainLoad,
 };
 use crate::dialect::{
     behaviour::{self, LayoutRelation},
     dots::AnyDot,
-    layouts::{Tensor, memory_bits, storage_bits},
-    nv_tileaa::{Ordering, Padding},
-    nv_tileas::{AllocTensorOp, ConvertLayoutOp, LoadOp, MemDescType, ReduceOp, ScanOp, SplatOp, TiledLoadOp},
+    layouts::{Tensor, storage_bits},
+    nv_tileaa,
+    nv_tileas::{AllocTensorOp, ConvertLayoutOp, MemDescType, ReduceOp, ScanOp, SplatOp},
     rt::*,
     shared_memory::{memdesc_bytes, padded_bytes, storage_type},
 };
@@ -97,51 +96,23 @@ impl<'c> Candidates<'c> {
 
 impl<'c> RingLoad<'c> {
     fn of(op: OpRef<'c>, parent: OpRef<'c>, body: Blk<'c>) -> Option<Self> {
-        let (value, token_in, ordering) = if let Some(x) = TiledLoadOp::cast(op) {
-            let view = View::of(x.view())?;
-            let zeros = matches!(view.ty.padding(), None | Some(Padding::Zero));
-            if !zeros || view.ty.sparse_dim().is_some() {
-                return None;
-            }
-            (x.result(), x.token(), x.ordering())
-        } else {
-            let x = LoadOp::cast(op)?;
-            if !x.other().is_none_or(is_zero) {
-                return None;
-            }
-            (x.result(), x.token(), x.ordering())
-        };
-        let tensor = Tensor::of_value(value)?;
-        let [(user, _)] = uses(value)[..] else { return None };
+        let load = PlainLoad::of(op)?;
+        let [(user, _)] = uses(load.value)[..] else { return None };
         let convert = ConvertLayoutOp::cast(user)?;
         // What is ordered behind the load comes when its copy has arrived: iterations begin with the wait for it.
-        let early = token_in.is_none_or(|t| !is_inside(t, parent));
-        if ordering != Ordering::Weak
-            || !early
-            || !behaviour::moves_between_threads(convert.op())
-            || !feeds_dot(convert.result())
-        {
+        let early = load.token.is_none_or(|t| !is_inside(t, parent));
+        if !early || !behaviour::moves_between_threads(convert.op()) || !feeds_dot(convert.result()) {
             return None;
         }
         // A ring that both sides reach without bank conflicts, by copies as wide as the load.
+        let tensor = &load.tensor;
         let (from, to) = (tensor.layout()?, Tensor::of_value(convert.result())?.layout()?);
-        let (vector, dim) = if let Some(x) = TiledLoadOp::cast(op) {
-            (x.vector(), fast_dimension(&View::of(x.view())?))
-        } else {
-            let x = LoadOp::cast(op)?;
-            (x.vector(), x.along().unwrap_or(0) as usize)
-        };
-        let bits = storage_bits(tensor.element);
-        let bytes = vector as u64 * u64::from(bits / 8);
-        // A copy does not take bytes apart.
-        if memory_bits(tensor.element) != bits || !matches!(bytes, 4 | 8 | 16) {
-            return None;
-        }
         let shape = tensor.tile_shape();
-        let run = Run { low: shape.field(dim).ok()?.0, log2: vector.ilog2() };
-        let options = SharedOptions { ldmatrix: true, run: Some(run), ..SharedOptions::new(bits) };
+        let run = Run { low: shape.field(load.dim).ok()?.0, log2: load.vector.ilog2() };
+        let options =
+            SharedOptions { ldmatrix: true, run: Some(run), ..SharedOptions::new(storage_bits(tensor.element)) };
         let plan = plan_shared(&from, &to, &shape, &options).ok()?;
-        plan.store.runs(&from, &shape, dim, vector as u32, bytes)?;
+        plan.store.runs(&from, &shape, load.dim, load.vector, load.bytes)?;
         let desc = storage_type(op, &tensor.shape, tensor.element, plan.layout.bases()).ok()?;
         let slice = backward_slice(op, body)?;
         let (AccessMode::Vector { elements: vector } | AccessMode::Matrix { elements: vector, .. }) = plan.load.mode;
@@ -256,7 +227,8 @@ pub fn is_zero(v: Val<'_>) -> bool {
     };
     match defining_op(v) {
         Some(op) if behaviour::is_constant(op) => constant(op),
-        Some(op) => SplatOp::cast(op).is_some_and(|splat| is_zero(splat.source())),
+        Some(op) if SplatOp::cast(op).is_some() || nv_tileaa::SplatOp::cast(op).is_some() => is_zero(operand(op, 0)),
+        Some(_) => false,
         None => false,
     }
 }

@@ -20,17 +20,14 @@
 use super::{arithmetic::Arithmetic, schedule::Schedule};
 use crate::analysis::{
     ring_loads::{Candidates, Resident, RingLoad},
+    thread_copies::{async_token, build_copy},
     tokens,
 };
 use crate::dialect::{
     behaviour,
     dots::LHS,
-    layouts::{Tensor, layout_attr},
     nv_tileaa,
-    nv_tileas::{
-        AllocTensorOp, AsyncCommitOp, AsyncLoadOp, AsyncTiledLoadOp, AsyncTokenType, AsyncWaitOp, BarrierOp, LoadOp,
-        LocalLoadOp, LocalStoreOp, MemDescSlotOp, TiledLoadOp,
-    },
+    nv_tileas::{AllocTensorOp, AsyncCommitOp, AsyncWaitOp, BarrierOp, LocalLoadOp, LocalStoreOp, MemDescSlotOp},
     pass::{Failed, fail},
     rt::*,
     shared_memory::with_stages,
@@ -263,7 +260,7 @@ impl<'c> Expansion<'_, 'c> {
             let of = |v: Val<'c>| map.get(&key(v)).copied().unwrap_or(v);
             let stage =
                 MemDescSlotOp::build(b, load.desc.into(), *ring, slot).map_err(|e| fail(load.op, e.to_string()))?;
-            done.push(load.build(b, stage.result(), predicate, of, self.token)?);
+            done.push(build_copy(b, load.op, stage.result(), Some(predicate), of)?);
         }
         Ok(done)
     }
@@ -331,65 +328,6 @@ impl<'c> Resident<'c> {
     }
 }
 
-impl<'c> RingLoad<'c> {
-    /// The copy in place of the load, with operands as `of` says; its token.
-    fn build(
-        &self,
-        b: &Builder<'c>,
-        dest: Val<'c>,
-        predicate: Val<'c>,
-        of: impl Fn(Val<'c>) -> Val<'c>,
-        token: Type<'c>,
-    ) -> Result<Val<'c>, Failed> {
-        let error = |e: BuildError| fail(self.op, e.to_string());
-        let context = b.context();
-        if let Some(x) = TiledLoadOp::cast(self.op) {
-            let indices: Vec<Val<'c>> = x.indices().map(&of).collect();
-            let layout = Tensor::of_value(x.result())
-                .and_then(|t| t.layout())
-                .ok_or_else(|| fail(self.op, "tensor has no layout"))?;
-            let (layout, vector) = (layout_attr(context, &layout), i64_attr(context, x.vector()));
-            let in_bounds = attr(self.op, "inBounds");
-            return AsyncTiledLoadOp::build(
-                b,
-                token,
-                ty(x.result_token()),
-                of(x.view()),
-                &indices,
-                dest,
-                Some(predicate),
-                x.token(),
-                x.hints(),
-                layout,
-                vector,
-                x.bounds(),
-                in_bounds,
-            )
-            .map(|c| c.done())
-            .map_err(error);
-        }
-        let x = LoadOp::cast(self.op).ok_or_else(|| fail(self.op, "not a load that can be copied"))?;
-        let vector = i64_attr(context, x.vector());
-        let along = attr(self.op, "along");
-        let (ptr, mask) = (of(x.ptr()), x.mask().map(&of));
-        AsyncLoadOp::build(
-            b,
-            token,
-            ty(x.result_token()),
-            ptr,
-            mask,
-            dest,
-            Some(predicate),
-            x.token(),
-            x.hints(),
-            vector,
-            along,
-        )
-        .map(|c| c.done())
-        .map_err(error)
-    }
-}
-
 /// The first op of the block that uses the value, itself or inside of it.
 fn first_user<'c>(v: Val<'c>, block: Blk<'c>) -> Option<OpRef<'c>> {
     let mut users = vec![];
@@ -422,8 +360,4 @@ fn shared_memory_before(op: OpRef<'_>) -> bool {
         found |= before && region_count(o) == 0 && behaviour::uses_shared_memory(o);
     });
     found
-}
-
-fn async_token(op: OpRef<'_>) -> Result<Type<'_>, Failed> {
-    AsyncTokenType::get(op.location()).map(Into::into).ok_or_else(|| fail(op, "no type of asynchronous tokens"))
 }
