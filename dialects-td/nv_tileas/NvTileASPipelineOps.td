@@ -21,6 +21,16 @@
 //   producer_acquire %p[%i]          all threads wait until the stage is empty
 //   local_store %tile, stage %i
 //   producer_commit %p[%i]           one thread of each warp arrives at `full`
+//
+// A tile that is only loaded need not go through registers. The threads start copies of their own, and go on; each
+// arrives when its copies are done:
+//
+//   producer_acquire %p[%i]
+//   async.load %pointers into stage %i
+//   producer_commit %p[%i] copies    an arrival of each thread at `full`, once its copies have come
+//
+// These copies write as threads do, and tensor cores read through a proxy of their own: who waits for the stage has an
+// `async.fence` behind the wait.
 
 def NvTileAS_CreatePipelineOp : NvTileAS_Op<"async.pipeline.create_pipeline", NvTileAA_Program,
     [MemoryEffects<[NvTileAA_ReadsMachine, NvTileAA_WritesMachine]>]> {
@@ -28,7 +38,8 @@ def NvTileAS_CreatePipelineOp : NvTileAS_Op<"async.pipeline.create_pipeline", Nv
   let description = [{
     One thread initialises them: threads that use the pipeline must have met after it. `consumers` is the number of warps
     that release each stage. `arrivals` is how many there are before a stage is full: one of the thread that announces
-    copies, if there are any, and one of each warp that commits what it has stored; one where nothing is said.
+    copies, if there are any, one of each warp that commits what it has stored, and one of each thread that commits its
+    own copies; one where nothing is said.
     `barriers` holds 64 bits for each barrier, two of them a stage.
   }];
   let arguments = (ins NvTileAS_DestStorage<NvTileAS_MemDescType>:$barriers,
@@ -78,9 +89,14 @@ def NvTileAS_ProducerAcquireOp : NvTileAS_Op<"async.pipeline.producer_acquire", 
 def NvTileAS_ProducerCommitOp : NvTileAS_Op<"async.pipeline.producer_commit", NvTileAA_Program,
     [NvTileAA_TouchesAll]> {
   let summary = "one thread of each warp says that the warp has stored what it makes of a stage";
-  let description = "What the threads have stored is ordered before what tensor cores read of the stage.";
-  let arguments = (ins NvTileAS_PipelineType:$pipeline, NvTileAS_PipelineIteratorType:$iterator);
-  let assemblyFormat = "$pipeline `[` $iterator `]` attr-dict `:` type($pipeline)";
+  let description = [{
+    What the threads have stored is ordered before what tensor cores read of the stage.
+
+    With `copies` it is each thread for itself, and not now, but when all asynchronous copies that it has started are
+    done. Nothing else that it did is said to be done, and no proxy fence is part of it.
+  }];
+  let arguments = (ins NvTileAS_PipelineType:$pipeline, NvTileAS_PipelineIteratorType:$iterator, UnitAttr:$copies);
+  let assemblyFormat = "$pipeline `[` $iterator `]` (`copies` $copies^)? attr-dict `:` type($pipeline)";
   let hasVerifier = 1;
 }
 

@@ -81,6 +81,9 @@ pub fn scratch_bytes(op: OpRef<'_>) -> u64 {
 /// 128x256 of f32, go through it at once.
 const LAST_SCRATCH_BYTES: u64 = 128 << 10;
 
+/// Threads of a warp.
+const THREADS: u32 = 32;
+
 /// Runs of the checker at most; trip counts of outer loops are cut short for it.
 const MOST_RUNS: i64 = 4000;
 
@@ -99,6 +102,7 @@ pub fn check<'c>(function: OpRef<'c>) -> Result<(), Fault<'c>> {
         extract.number = number;
         extract.loops_seen = 0;
         extract.branches_seen = 0;
+        extract.stored = false;
         extract.fills = ops_of(*block).any(|op| {
             let mut commits = false;
             walk(op, &mut |o| commits |= ProducerCommitOp::cast(o).is_some());
@@ -138,6 +142,8 @@ struct Extract<'c> {
     number: usize,
     /// Whether its warps fill stages themselves.
     fills: bool,
+    /// Whether they have stored what they have not committed.
+    stored: bool,
     /// Counters of the loops around, from the outside.
     counters: Vec<Var>,
     /// Ops that take part, or hold some that do.
@@ -176,6 +182,7 @@ impl<'c> Extract<'c> {
             branches_seen: 0,
             number: 0,
             fills: false,
+            stored: false,
             counters: vec![],
             relevant,
         })
@@ -221,6 +228,9 @@ impl<'c> Extract<'c> {
             }
             Some(ProducerAcquireOp(x)) => self.acquire(x, out)?,
             Some(ProducerCommitOp(x)) => self.commit(x, out)?,
+            Some(AsyncFenceOp(_)) => out.push(Op::Fence),
+            Some(AsyncLoadOp(x)) => self.copy(op, x.dest(), out)?,
+            Some(AsyncTiledLoadOp(x)) => self.copy(op, x.dest(), out)?,
             Some(ConsumerWaitOp(x)) => self.wait(x, out)?,
             Some(ConsumerReleaseOp(x)) => self.release(x, out)?,
             Some(AsyncTiledTmaLoadOp(x)) => {
@@ -252,6 +262,7 @@ impl<'c> Extract<'c> {
             Some(LocalStoreOp(x)) if self.fills => {
                 if let Some((into, tag)) = self.place(op, x.dest())? {
                     out.push(Op::Write { into, tag });
+                    self.stored = true;
                 }
             }
             // Threads change what they have been given: the stage must still be theirs, as for a read.
@@ -304,15 +315,31 @@ impl<'c> Extract<'c> {
         Ok(())
     }
 
-    /// All that the warps of the agent have stored.
+    /// A copy that threads start.
+    fn copy(&mut self, op: OpRef<'c>, memory: Val<'c>, out: &mut Vec<Op>) -> Result<(), Fault<'c>> {
+        if let Some((place, tag)) = self.place(op, memory)? {
+            out.push(Op::Begin { engine: Engine::Copy, access: StageAccess::Write, place, tag });
+        }
+        Ok(())
+    }
+
+    /// All that the warps of the agent have stored, or what its threads copy.
     fn commit(&mut self, x: ProducerCommitOp<'c>, out: &mut Vec<Op>) -> Result<(), Fault<'c>> {
         let op = x.op();
         let (slot, _) = self.slot(op, x.pipeline(), x.iterator())?;
         let pipeline = self.pipeline(op, x.pipeline())?;
         let warps = ThreadScope::of(op).and_then(|s| s.warps).and_then(|w| u32::try_from(w).ok());
         let count = warps.ok_or((op, "the number of its warps is not known".to_string()))?;
-        out.push(Op::Fence);
-        out.push(Op::Arrive { barrier: pipeline.full.at(&slot), count });
+        let barrier = pipeline.full.at(&slot);
+        if x.copies() && self.stored {
+            return Err((op, "what the warps have stored is not committed before their copies".into()));
+        }
+        self.stored = false;
+        if x.copies() {
+            out.push(Op::ArriveAfter { engine: Engine::Copy, barrier, count: THREADS * count });
+        } else {
+            out.extend([Op::Fence, Op::Arrive { barrier, count }]);
+        }
         Ok(())
     }
 

@@ -91,11 +91,17 @@ impl<'c> Lower<'c, '_> {
         Ok(())
     }
 
-    /// What a warp has stored is complete when one of its lanes arrives for all.
+    /// What a warp has stored is complete when one of its lanes arrives for all; of what threads copy each arrives by
+    /// itself.
     pub(super) fn producer_commit(&mut self, op: ProducerCommitOp<'c>) -> Result<(), Failed> {
         let iterator = self.scalar(op.op(), op.iterator())?;
         let full = self.barrier_of(op.op(), op.pipeline(), iterator, false)?;
         let l = &self.l;
+        if op.copies() {
+            // The arrival is one of those that the barrier was told of, whenever it comes.
+            l.asm("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [$0];", "r,~{memory}", None, &[full], false);
+            return Ok(());
+        }
         // Tensor cores read through a proxy of their own.
         l.asm("fence.proxy.async.shared::cta;", "~{memory}", None, &[], false);
         l.asm("bar.warp.sync -1;", "~{memory}", None, &[], false);

@@ -407,7 +407,7 @@ impl<'c> Stream<'c> {
             let slot = slots[slot.ok_or_else(|| fail(op, "an operand has no stage"))?];
             store(&inside, one.op(), tile, slot)?;
         }
-        ProducerCommitOp::build(&inside, ring.pipeline, it).map_err(error)?;
+        ProducerCommitOp::build(&inside, ring.pipeline, it, false).map_err(error)?;
         YieldOp::build(&inside, &[]).map_err(error)?;
         ProduceOneOp::build(
             b,

@@ -8,6 +8,8 @@
 !a = !nv_tileas.memdesc<64x16xf16, #a, align = 256>
 !b = !nv_tileas.memdesc<16x8xf16, #b, align = 256>
 !c = tensor<64x8xf32, #c>
+#panel = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 72, 144, 288, 512, 1024, 2048]>
+#rows = #nv_tileas.layout<register = [1, 2, 4, 1024, 2048], lane = [8, 16, 32, 64, 128], warp = [256, 512]>
 
 // Four registers; the first product of a sum from zero takes no accumulator. Address, leading offset of one unit,
 // stride of 256 bytes, swizzle of 32.
@@ -109,6 +111,28 @@ gpu.module @o {
     %r = nv_tileas.async.dot %x, %y, %z by <warpgroup, [64, 8, 16]> : tensor<64x16xf16, #nv_tileas.layout<register = [1, 128, 8], lane = [2, 4, 16, 32, 64], warp = [256, 512]>>, !b, !c
     %s = nv_tileas.async.dot_wait %r pending 0 : !c -> !c
     nv_tileas.async.pipeline.consumer_release %p[%i] after %s : !c, : <2>
+    nv_tileaa.return
+  }
+
+  // Copies of the threads' own: each thread arrives when its copies are done, by an arrival that the barrier expects.
+  // CHECK-LABEL: llvm.func @copied
+  // CHECK: "mbarrier.init.shared::cta.b64 [$0], 128;"
+  // CHECK-COUNT-4: llvm.inline_asm has_side_effects {{.*}}"cp.async.cg.shared.global.L2::128B [$0], [$1], 16;"
+  // CHECK-NOT: mbarrier.arrive.shared::cta
+  // CHECK: llvm.inline_asm has_side_effects {{.*}}"cp.async.mbarrier.arrive.noinc.shared::cta.b64 [$0];", "r,~{memory}"
+  // CHECK-NOT: mbarrier.arrive
+  // CHECK: llvm.return
+  nv_tileaa.func @copied(%q: !nv_tileaa.ptr<f16>) attributes {numWarps = 4 : i64} {
+    %x = nv_tileas.alloc_tensor offset 0 : !nv_tileas.memdesc<64x64xf16, #panel, stages = 2, align = 1024>
+    %barriers = nv_tileas.alloc_tensor offset 16384 : !nv_tileas.memdesc<4xi64, #nv_tileas.shared_layout<offset = [1, 2]>>
+    %p = nv_tileas.async.pipeline.create_pipeline %barriers consumers 4 arrivals 128 : !nv_tileas.memdesc<4xi64, #nv_tileas.shared_layout<offset = [1, 2]>> -> <2>
+    %i = nv_tileas.async.pipeline.create_iterator %p : <2>
+    %a = nv_tileas.splat %q : !nv_tileaa.ptr<f16> -> tensor<64x64x!nv_tileaa.ptr<f16>, #rows>
+    %t = nv_tileas.async.pipeline.producer_acquire %p[%i] : <2>
+    %n = nv_tileas.async.pipeline.stage %i
+    %s = nv_tileas.memdesc_slot %x[%n] : !nv_tileas.memdesc<64x64xf16, #panel, stages = 2, align = 1024> -> <64x64xf16, #panel, align = 1024>
+    %c, %o = nv_tileas.async.load %a into %s vector 8 along 1 : tensor<64x64x!nv_tileaa.ptr<f16>, #rows> -> <64x64xf16, #panel, align = 1024>
+    nv_tileas.async.pipeline.producer_commit %p[%i] copies : <2>
     nv_tileaa.return
   }
 }

@@ -68,3 +68,13 @@ nv_tileaa.func @outside(%p: !nv_tileas.pipeline<2>, %it: !nv_tileas.pipeline_ite
   } : tensor<64x64xf16>
   nv_tileaa.return
 }
+// -----
+#l = #nv_tileas.layout<register = [1, 2, 4, 1024, 2048], lane = [8, 16, 32, 64, 128], warp = [256, 512]>
+#words = #nv_tileas.shared_layout<offset = [1, 2]>
+nv_tileaa.func @alone_with_copies(%p: !nv_tileas.pipeline<2>, %it: !nv_tileas.pipeline_iterator, %x: f16, %y: tensor<64x64xf16, #l>) attributes {numWarps = 4 : i64} {
+  nv_tileas.async.elect {
+    // expected-error @below {{is for whole warps, and not for one thread}}
+    nv_tileas.async.pipeline.producer_commit %p[%it] copies : <2>
+  }
+  nv_tileaa.return
+}

@@ -20,10 +20,12 @@ nv_tileaa.func @producers(%x: f16) attributes {numWarps = 8 : i64} {
   // CHECK: nv_tileas.async.pipeline.produce_one warps 4 fast 0 {
   // CHECK-NEXT: producer_acquire %{{.*}}[%{{.*}}] : <2>
   // CHECK-NEXT: producer_commit %{{.*}}[%{{.*}}] : <2>
+  // CHECK-NEXT: producer_commit %{{.*}}[%{{.*}}] copies : <2>
   // CHECK-NEXT: nv_tileas.yield
   nv_tileas.async.pipeline.produce_one warps 4 fast 0 {
     %t = nv_tileas.async.pipeline.producer_acquire %p[%it] : <2>
     nv_tileas.async.pipeline.producer_commit %p[%it] : <2>
+    nv_tileas.async.pipeline.producer_commit %p[%it] copies : <2>
     nv_tileas.yield
   }
   nv_tileaa.return
