@@ -161,6 +161,34 @@ fn masked_elements() {
     Program { left: &left, ..gathered(&list()) }.run();
 }
 
+/// Elements that are masked are zeros, which copies fill up: two elements at a time, because the end lies anywhere.
+#[test]
+fn masked_elements_are_zeros() {
+    for other in ["", ", %other"] {
+        let (end, t) = if other.is_empty() { ("", "") } else { (other, ", tile<128x64xf16>") };
+        let left = GATHERED.replace(
+            "%left, %tl = load_ptr_tko weak %address : tile<128x64xptr<f16>> -> tile<128x64xf16>, token\n",
+            &format!(
+                "%end = constant <i32: 150> : tile<128x64xi32>\n\
+                 %inside = cmpi less_than %ds, %end, signed : tile<128x64xi32> -> tile<128x64xi1>\n\
+                 %other = constant <f16: 0.0> : tile<128x64xf16>\n\
+                 %loaded, %tl = load_ptr_tko weak %address, %inside{end} : tile<128x64xptr<f16>>, \
+                 tile<128x64xi1>{t} -> tile<128x64xf16>, token\n"
+            ),
+        );
+        // What is undefined must not be multiplied.
+        let left = match other {
+            "" => left + "%left = select %inside, %loaded, %other : tile<128x64xi1>, tile<128x64xf16>\n",
+            _ => left.replace("%loaded", "%left"),
+        };
+        let rows = list();
+        let program = Program { left: &left, ..gathered(&rows) };
+        let ptx = exact::compiled(&program.text(LOOP), 3, Emit::Ptx);
+        assert_eq!(ptx.contains("cp.async.ca.shared.global"), !other.is_empty(), "{ptx}");
+        program.run();
+    }
+}
+
 /// Elements of eight bits are widened: of the left operand, of the right one, contiguous along columns.
 #[test]
 fn widened_bytes() {
@@ -196,6 +224,52 @@ fn rows_that_begin_anywhere() {
                   tensor_view<256x192xf16, strides=[193,1]>>\n";
     let left = LEFT.replace("strides=[192,1]", "strides=[193,1]");
     Program { before, left: &left, ..USUAL }.run();
+}
+
+/// Rows that begin at multiples of eight bytes are copied by threads, up to the end of the view: of the left operand,
+/// of the right one, and of both, with nothing else to announce.
+#[test]
+fn rows_of_eight_bytes() {
+    let left = LEFT.replace("strides=[192,1]", "strides=[196,1]").replace("256x192", "250x188");
+    let before = "%tu = make_tensor_view %pa, shape = [250, 188], strides = [196, 1] : \
+                  tensor_view<250x188xf16, strides=[196,1]>\n\
+                  %va = make_partition_view %tu : partition_view<tile=(128x64), padding_value = zero, \
+                  tensor_view<250x188xf16, strides=[196,1]>>\n";
+    let right = RIGHT.replace("%vb", "%vu").replace("192x128xf16, strides=[128,1]", "180x116xf16, strides=[124,1]");
+    let view = "%tw = make_tensor_view %pb, shape = [180, 116], strides = [124, 1] : \
+                tensor_view<180x116xf16, strides=[124,1]>\n\
+                %vu = make_partition_view %tw : partition_view<tile=(64x128), padding_value = zero, \
+                tensor_view<180x116xf16, strides=[124,1]>>\n";
+    let of_left = Program { before, left: &left, ..USUAL };
+    let with_view = USUAL.before.to_string() + view;
+    let of_right = Program { before: &with_view, right: &right, ..USUAL };
+    let both = before.to_string() + view;
+    let of_both = Program { before: &both, left: &left, right: &right, ..USUAL };
+    for program in [of_left, of_right, of_both] {
+        let ptx = exact::compiled(&program.text(LOOP), 3, Emit::Ptx);
+        assert!(ptx.contains("cp.async.ca.shared.global") && ptx.contains(", 8,"), "{ptx}");
+        program.run();
+    }
+}
+
+/// A tile that is copied beside one that is computed: both arrive.
+#[test]
+fn copied_and_computed() {
+    let right = RIGHT.replace("%right,", "%one_tile,") + "%right = addf %one_tile, %one_tile : tile<64x128xf16>\n";
+    Program { right: &right, ..gathered(&list()) }.run();
+}
+
+/// Rows that another list names in each iteration: the list is waited for, the rows are not.
+#[test]
+fn rows_of_each_iteration() {
+    let before = ROWS_OF_LIST.split("%rows, %t0").next().expect("a list").to_string();
+    let rest = &ROWS_OF_LIST[before.len()..];
+    let left = format!("{rest}{GATHERED}");
+    let rows = list();
+    let program = Program { before: &before, left: &left, ..gathered(&rows) };
+    let tileas = exact::compiled(&program.text(LOOP), 3, Emit::TileAs);
+    assert!(tileas.contains("nv_tileas.async.load"), "{tileas}");
+    program.run();
 }
 
 /// Where copies go, and how often, may be in memory: each agent loads it.
@@ -277,16 +351,24 @@ fn in_branches() {
     gathered(&list()).run_around(around, true);
 }
 
-/// The producer's loads are an iteration ahead of what it stores.
+/// The producer's loads are an iteration ahead of what it stores, if it stores: what is only loaded is copied.
 #[test]
 fn loads_are_under_way_ahead() {
     let rows = list();
-    let tileas = exact::compiled(&gathered(&rows).text(LOOP), 3, Emit::TileAs);
+    let doubled = GATHERED.replace("%left,", "%once,") + "%left = addf %once, %once : tile<128x64xf16>\n";
+    let stored = Program { left: &doubled, ..gathered(&rows) };
+    let tileas = exact::compiled(&stored.text(LOOP), 3, Emit::TileAs);
     let (_, producer) = tileas.split_once("}, {").expect("two agents");
     let body = producer.split("scf.for").nth(1).expect("a loop");
     let (load, store) = (body.find("nv_tileas.load <weak>"), body.find("nv_tileas.local_store"));
     assert!(load < store && load.is_some(), "{producer}");
     assert!(body.contains("producer_commit"), "{producer}");
+    let tileas = exact::compiled(&gathered(&rows).text(LOOP), 3, Emit::TileAs);
+    let (_, producer) = tileas.split_once("}, {").expect("two agents");
+    let body = producer.split("scf.for").nth(1).expect("a loop");
+    let (empty, copy) = (body.rfind("producer_acquire"), body.find("nv_tileas.async.load"));
+    assert!(empty < copy && empty.is_some(), "{producer}");
+    assert!(!body.contains("nv_tileas.load <weak>") && !body.contains("nv_tileas.local_store"), "{producer}");
     // The list is loaded once, in front of the loop.
     assert!(!body.contains("nv_tileaa.ptr<i32>"), "{producer}");
 }

@@ -90,7 +90,8 @@ fn main() -> ExitCode {
         Trial::test(format!("{}_{m}x{n}x{k}_{order}{blocks}", gate.element), move || gate.check())
     });
     let batches = ["bmm_f16", "bmm_of_one"].map(|name| Trial::test(name, move || batched(name)));
-    libtest_mimic::run(&Arguments::from_args(), trials.chain(batches).collect()).exit_code()
+    let copies = Trial::test("moe_gather_matmul_wide", || copied("moe_gather_matmul_wide"));
+    libtest_mimic::run(&Arguments::from_args(), trials.chain(batches).chain([copies]).collect()).exit_code()
 }
 
 /// A program of the corpus that multiplies the matrices of batches, whose tiles lose their batch dimension before the
@@ -107,6 +108,36 @@ fn batched(name: &str) -> Result<(), Failed> {
         }
     }
     Ok(())
+}
+
+/// A program of the corpus whose rows a list names: the producer's threads copy them, 16 bytes at a time, and none of
+/// them goes through registers. Consumers have one fence more in an iteration, and nothing else.
+fn copied(name: &str) -> Result<(), Failed> {
+    let cubin = sass::assemble(&format!("{name}.13.1"), "sm_90")?;
+    for kernel in &cubin.resources {
+        if kernel.spill_stores + kernel.spill_loads > 0 {
+            return Err(format!("{} bytes are spilled", kernel.spill_stores).into());
+        }
+    }
+    let code = disassemble(&cubin, &format!("gate-{name}"))?;
+    let producer = innermost(&code, "LDGSTS.E").ok_or("no loop with copies of threads")?;
+    let consumer = innermost(&code, "GMMA").ok_or("no loop with products")?;
+    let count = |body: &[sass::Instruction], of: &str| body.iter().filter(|i| i.opcode.starts_with(of)).count();
+    // The assembler may unroll: each iteration has an arrival.
+    let iterations = count(producer, "ARRIVES").max(1);
+    let copies = producer.iter().filter(|i| i.opcode.starts_with("LDGSTS") && i.opcode.contains(".128")).count();
+    // 128 rows of 128 bytes, 16 bytes each of 128 threads.
+    if copies != 8 * iterations {
+        return Err(format!("{copies} copies of 16 bytes in {iterations} iterations").into());
+    }
+    for (body, never) in [(producer, &["LDG.", "STS", "LDL", "STL", "FENCE"][..]), (consumer, &["LDG", "LDS", "STS"])] {
+        if let Some(i) = body.iter().find(|i| never.iter().any(|of| i.opcode.starts_with(of))) {
+            return Err(format!("{} in the loop", i.opcode).into());
+        }
+    }
+    let waits = consumer.iter().filter(|i| i.opcode.contains("WARPGROUP.DEPBAR")).count().max(1);
+    let fences = count(consumer, "FENCE");
+    if fences != waits { Err(format!("{fences} fences in {waits} iterations").into()) } else { Ok(()) }
 }
 
 impl Gate {

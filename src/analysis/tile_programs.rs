@@ -14,13 +14,14 @@ use super::{
     access::{AccessPlan, View, pointer_access, tiled_access},
     facts::Facts,
     producers::{clone_op, moved_dimension},
+    ring_loads::is_zero,
     tokens,
 };
 use crate::dialect::{
     behaviour::{self, LayoutRelation},
-    layouts::{Tensor, storage_bits, tensor_type},
+    layouts::{Tensor, memory_bits, storage_bits, tensor_type},
     loops::loops_around,
-    nv_tileaa::{self, CreateMemTokenOp, MemTokenType, Ordering, ReduceOp, ScanOp, WaitForGridsOp},
+    nv_tileaa::{self, CreateMemTokenOp, MemTokenType, Ordering, Padding, ReduceOp, ScanOp, WaitForGridsOp},
     nv_tileas,
     rt::*,
     upstream::{Arith, Math, Scf},
@@ -140,8 +141,31 @@ impl<'c> TileProgram<'c> {
         None
     }
 
-    /// Instructions of a thread of `warps` warps for each turn of the loop around the product, roughly.
-    pub fn instructions(&self, warps: u32, facts: &Facts) -> u32 {
+    /// Whether copies of the threads' own (`thread_copies`) can bring the tile to a stage in which it is contiguous
+    /// along `fast`, as far as that can be told before there are layouts: it is what a load gives, elements outside are
+    /// zeros or do not matter, and what an instruction moves has 4, 8 or 16 bytes.
+    pub fn is_copied(&self, fast: usize, facts: &Facts) -> bool {
+        let Some(op) = defining_op(self.tile) else { return false };
+        let zeros = match (nv_tileaa::TiledLoadOp::cast(op), nv_tileaa::LoadOp::cast(op)) {
+            (Some(load), _) => View::of(load.view()).is_some_and(|view| {
+                matches!(view.ty.padding(), None | Some(Padding::Zero)) && view.ty.sparse_dim().is_none()
+            }),
+            (_, Some(load)) => load.other().is_none_or(is_zero),
+            _ => false,
+        };
+        zeros
+            && self.placed().any(|(o, outside)| o == op && outside == 0)
+            && access_of_load(op, facts).zip(Tensor::of_value(self.tile)).is_some_and(|((access, _), t)| {
+                let bytes = access.vector * u64::from(storage_bits(t.element) / 8);
+                access.order.first() == Some(&fast)
+                    && memory_bits(t.element) == storage_bits(t.element)
+                    && matches!(bytes, 4 | 8 | 16)
+            })
+    }
+
+    /// Instructions of a thread of `warps` warps for each turn of the loop around the product, roughly. The tile is
+    /// stored to its stage, unless it is `copied` there.
+    pub fn instructions(&self, warps: u32, copied: bool, facts: &Facts) -> u32 {
         let threads = u64::from(32 * warps);
         let each = |v: Val<'c>| Tensor::of_value(v).map_or(0, |t| t.elements().unsigned_abs().div_ceil(threads));
         // What leads to addresses and masks is done once for each piece that is loaded.
@@ -172,31 +196,33 @@ impl<'c> TileProgram<'c> {
         };
         let inside = self.placed().filter(|(_, outside)| *outside == 0).map(|(op, _)| of(op)).sum::<u64>();
         let stored = Tensor::of_value(self.tile).map_or(0, |t| bits_of(&t).div_ceil(32 * threads));
-        u32::try_from(inside + stored).unwrap_or(u32::MAX)
+        u32::try_from(inside + if copied { 0 } else { stored }).unwrap_or(u32::MAX)
     }
 
-    /// How many loads in the loop follow each other before the tile is there, because one says where the next one is.
-    pub fn loads_in_a_row(&self) -> u32 {
+    /// How many loads in the loop are waited for one after the other before the tile is there, because one says where
+    /// the next one is. Nobody waits for a tile that is `copied`.
+    pub fn loads_in_a_row(&self, copied: bool) -> u32 {
         let mut behind: FxHashMap<usize, u32> = FxHashMap::default();
         for (op, outside) in self.placed() {
             let before = operands(op).filter_map(|v| behind.get(&key(v))).max().copied().unwrap_or(0);
             let here = before + u32::from(outside == 0 && weak_load(op).is_some());
             behind.extend(results(op).map(|r| (key(r), here)));
         }
-        behind.get(&key(self.tile)).copied().unwrap_or(0).max(1)
+        behind.get(&key(self.tile)).copied().unwrap_or(0).max(1) - u32::from(copied)
     }
 
     /// Registers of a thread of `warps` warps that hold what is alive at the fullest place, if what comes from outside
     /// of the loop is kept. Loads are all under way at a time, and what is computed of them is computed element by
-    /// element.
-    pub fn registers(&self, warps: u32, facts: &Facts) -> u32 {
+    /// element. A tile that is `copied` takes the registers of its addresses.
+    pub fn registers(&self, warps: u32, copied: bool, facts: &Facts) -> u32 {
         let threads = u64::from(32 * warps);
         let of = |v: Val<'c>| Tensor::of_value(v).map_or(0, |t| bits_of(&t).div_ceil(32 * threads));
         let held = |op: OpRef<'c>| -> u64 {
             if let Some((access, pointers)) = access_of_load(op, facts) {
                 let t = Tensor::of_value(result(op, 0)).expect("an access moves a tensor");
                 let pieces = (t.elements().unsigned_abs() / access.vector).div_ceil(threads);
-                let words = (access.vector * u64::from(storage_bits(t.element))).div_ceil(32);
+                let is_copy = copied && defining_op(self.tile) == Some(op);
+                let words = if is_copy { 0 } else { (access.vector * u64::from(storage_bits(t.element))).div_ceil(32) };
                 return pieces * (words + if pointers { 2 } else { 0 });
             }
             let by_element = matches!(
@@ -221,7 +247,7 @@ impl<'c> TileProgram<'c> {
             }
             now -= ends[place];
         }
-        u32::try_from(most.max(of(self.tile))).unwrap_or(u32::MAX)
+        u32::try_from(most.max(if copied { 0 } else { of(self.tile) })).unwrap_or(u32::MAX)
     }
 }
 
@@ -312,6 +338,11 @@ pub fn keep_place<'c>(from: OpRef<'c>, to: OpRef<'c>) {
     if let Some(outside) = discardable_attr(from, OUTSIDE) {
         set_discardable_attr(to, OUTSIDE, outside);
     }
+}
+
+/// Whether a load need not be in all loops around it.
+pub fn may_leave_loops(op: OpRef<'_>) -> bool {
+    discardable_attr(op, OUTSIDE).is_some()
 }
 
 /// Moves loads out of the loops in which their program does not need them, with what leads to their addresses, once the

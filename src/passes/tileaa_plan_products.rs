@@ -369,6 +369,7 @@ fn product<'c>(
             *[&mut product.a_major, &mut product.b_major][i] = Major::Mn;
         }
         product.made[i] = true;
+        product.copied[i] = made.copied;
         product.made_instructions += made.instructions;
         product.made_loads = product.made_loads.max(made.loads);
         for (most, registers) in product.producer_registers.iter_mut().zip(made.registers) {
@@ -416,9 +417,11 @@ fn copied<'c>(
 struct MadeTile {
     /// The dimension along which it is contiguous in its stage.
     fast: usize,
+    /// Their threads copy it.
+    copied: bool,
     /// Instructions of each thread of one warpgroup.
     instructions: u32,
-    /// Loads that follow each other.
+    /// Loads that are waited for one after the other.
     loads: u32,
     /// Registers of a thread, if one warpgroup makes it, and if two do.
     registers: [u32; 2],
@@ -441,9 +444,11 @@ fn made<'c>(
     // Instructions read elements that are contiguous along K, and those of 16 bits otherwise too.
     let fast = contiguous.filter(|_| bits == 16).unwrap_or(depth);
     let stage = made_stage(dot.op(), v, fast).map_err(|reason| (dot.op(), reason))?;
-    let registers = [1, 2].map(|groups| program.registers(groups * WARPGROUP, facts) + MAKER_REGISTERS);
-    let instructions = program.instructions(WARPGROUP, facts);
-    Ok((Side::Made { stage, fast }, MadeTile { fast, instructions, loads: program.loads_in_a_row(), registers }))
+    let copied = program.is_copied(fast, facts);
+    let registers = [1, 2].map(|groups| program.registers(groups * WARPGROUP, copied, facts) + MAKER_REGISTERS);
+    let instructions = program.instructions(WARPGROUP, copied, facts);
+    let loads = program.loads_in_a_row(copied);
+    Ok((Side::Made { stage, fast }, MadeTile { fast, copied, instructions, loads, registers }))
 }
 
 /// Registers of a thread that looks up tensor maps.

@@ -41,12 +41,21 @@
 //!   produce_one { elect { acquire [it]; copy b .. };  a = ..;  acquire [it];  local_store a, ring[it];  commit [it] }
 //! ```
 //!
+//! A tile that is loaded and nothing else goes there by copies of their own (`cp.async`), where these can do it: each
+//! thread arrives once its copies are done, whenever that is, and all stages of the ring may be under way:
+//!
+//! ```text
+//!   produce_one { pointers = ..;  acquire [it];  copy pointers into ring[it];  commit [it] copies }
+//!   wait [it]; fence
+//! ```
+//!
 //! An operand that the loop around the product does not change is stored to shared memory where it is computed, and one
 //! that lies in fragments of the instruction already comes from registers.
 //!
 //! Operands lie in shared memory as `tile_layout::HardwareLayout::panels` says. Maps of the views are made at the top
 //! of the function, or, of views that a loop or branch makes, in front of the loop that copies by them.
 
+mod addresses;
 mod prepare;
 mod stream;
 mod top;
@@ -58,14 +67,16 @@ use crate::{
         producers::{LoadedOperand, Source, behind_conversions, made_stage, prepared_stage_of, stage_of},
         tensor_map_ops::TensorMaps,
         tensor_maps,
+        thread_copies::PlainLoad,
+        tile_programs::{is_unordered_load, may_leave_loops},
     },
     dialect::{
         dots::{AnyDot, element_of, promotes},
         layouts::Tensor,
         nv_tileaa,
         nv_tileas::{
-            BarrierOp, DotOp, MemDescPermuteOp, MemDescType, MemDescViewOp, MmaKind, PermuteOp, PipelineIteratorType,
-            ProduceOneOp, SharedLayoutAttr, TiledLoadOp, TmaDescType,
+            BarrierOp, ConvertLayoutOp, DotOp, MemDescPermuteOp, MemDescType, MemDescViewOp, MmaKind, PermuteOp,
+            PipelineIteratorType, ProduceOneOp, SharedLayoutAttr, TiledLoadOp, TmaDescType,
         },
         pass::{Failed, PassContext, RustPass, descriptors, fail},
         product_plan::ProductPlan,
@@ -148,7 +159,15 @@ enum From<'c> {
     /// Tensor copies.
     Copied(Copied<'c>),
     /// Warps of the producer.
-    Made(ProduceOneOp<'c>),
+    Made(Made<'c>),
+}
+
+/// What warps of the producer bring.
+#[derive(Clone, Copy)]
+struct Made<'c> {
+    by: ProduceOneOp<'c>,
+    /// The load that is all of it, where copies of the threads can do it.
+    load: Option<OpRef<'c>>,
 }
 
 /// What is copied into a ring.
@@ -187,8 +206,14 @@ impl<'c> Product<'c> {
     }
 
     /// The operands that warps of the producer make.
-    fn made(&self) -> impl Iterator<Item = (&Side<'c>, ProduceOneOp<'c>)> {
-        self.sides.iter().filter_map(|s| if let From::Made(by) = s.from { Some((s, by)) } else { None })
+    fn made(&self) -> impl Iterator<Item = (&Side<'c>, Made<'c>)> {
+        self.sides.iter().filter_map(|s| if let From::Made(made) = s.from { Some((s, made)) } else { None })
+    }
+
+    /// Whether threads of the producer copy an operand, and whether they store one.
+    fn by_threads(&self) -> (bool, bool) {
+        let any = |copies| self.made().any(|(_, made)| made.load.is_some() == copies);
+        (any(true), any(false))
     }
 }
 
@@ -203,7 +228,7 @@ impl<'c> Side<'c> {
     fn made(op: OpRef<'c>, number: usize, by: ProduceOneOp<'c>) -> Result<Self, Failed> {
         let tile = by.tile().next().ok_or_else(|| fail(by.op(), "it makes no tile"))?;
         let desc = made_stage(by.op(), tile, by.fast() as usize).map_err(|e| fail(op, e))?;
-        Ok(Self { number, desc, from: From::Made(by) })
+        Ok(Self { number, desc, from: From::Made(Made { by, load: plain_load(by, desc) }) })
     }
 
     fn copied(op: OpRef<'c>, (number, operand): (usize, LoadedOperand<'c>), facts: &Facts) -> Result<Self, Failed> {
@@ -221,6 +246,22 @@ impl<'c> Side<'c> {
         };
         Ok(Self { number, desc, from: From::Copied(Copied { operand, load, prepared, map, bytes }) })
     }
+}
+
+/// The load that is all of a producer's program, if copies of the threads can bring its tile to a stage.
+fn plain_load<'c>(by: ProduceOneOp<'c>, stage: MemDescType<'c>) -> Option<OpRef<'c>> {
+    let body = entry_block(region(by.op(), 0))?;
+    let mut v = operand(ops_of(body).last()?, 0);
+    // A copy needs no other layout than that of the load.
+    while uses(v).len() == 1
+        && let Some(convert) = defining_op(v).and_then(ConvertLayoutOp::cast)
+    {
+        v = convert.source();
+    }
+    let load = PlainLoad::of(defining_op(v)?)?;
+    let here = block_of(load.op) == block_key(body) && uses(v).len() == 1;
+    // What need not be loaded in each iteration would be.
+    (here && is_unordered_load(load.op) && !may_leave_loops(load.op) && load.suits(stage)).then_some(load.op)
 }
 
 fn iterator_type(op: OpRef<'_>) -> Result<Type<'_>, Failed> {

@@ -144,7 +144,8 @@ impl Numbers {
 
 impl Numbers {
     /// Clocks in which warps of a producer make what they do of a stage: what they load is under way an iteration
-    /// ahead, and the instructions for it are issued by a warp of each warpgroup on each scheduler.
+    /// ahead, or as many as there are stages if they wait for none of it, and the instructions for it are issued by a
+    /// warp of each warpgroup on each scheduler.
     fn production(&self, product: &ProductLoop, producers: u32) -> f64 {
         if product.made_bytes() == 0 {
             return 0.0;
@@ -152,7 +153,8 @@ impl Numbers {
         let issue = f64::from(product.made_instructions) / f64::from(producers);
         // Addresses are waited for before what they lead to is under way.
         let addresses = self.global_latency * f64::from(product.made_loads.saturating_sub(1));
-        self.global_latency.max(issue) + addresses + self.edge
+        let tile = if product.made_loads > 0 { self.global_latency } else { 0.0 };
+        tile.max(issue) + addresses + self.edge
     }
 
     /// Clocks of an iteration, at least, if the same warps make tiles and multiply them: instructions of single warps

@@ -62,9 +62,11 @@ pub struct ProductLoop {
     pub computed: [bool; 2],
     /// Warps of the producer make A, and B, where no tensor copies load them.
     pub made: [bool; 2],
+    /// Of these, what their threads copy to the stages: nobody waits until it has come but the consumers.
+    pub copied: [bool; 2],
     /// Instructions of each thread of a warpgroup that makes them alone.
     pub made_instructions: u32,
-    /// Loads that follow each other before a tile is there, because addresses are loaded too.
+    /// Loads that the warps wait for one after the other in an iteration, because addresses are loaded too.
     pub made_loads: u32,
     /// Registers of a thread that are needed for it, by one warpgroup and by two.
     pub producer_registers: [u32; 2],
@@ -95,8 +97,9 @@ impl ProductLoop {
             a_place: APlace::Shared,
             computed: [false; 2],
             made: [false; 2],
+            copied: [false; 2],
             made_instructions: 0,
-            made_loads: 1,
+            made_loads: 0,
             producer_registers: [0; 2],
             exact_sums: true,
             result_bits: 16,
@@ -498,11 +501,13 @@ fn reasons(product: &ProductLoop, hints: &Hints, plan: &Plan, (fit, wanted): (u3
         ));
     }
     if product.made_bytes() > 0 {
+        let copies = if product.copied == product.made { 2 } else { usize::from(product.copied.contains(&true)) };
         reasons.push(format!(
-            "{} warps of the producer make {} bytes of each stage, {:.0} clocks, in an estimated {} registers",
+            "{} warps of the producer make {} bytes of each stage, {:.0} clocks, {}in an estimated {} registers",
             4 * plan.producers,
             product.made_bytes(),
             p.production,
+            ["", "some of it by copies of their threads, ", "by copies of their threads, "][copies],
             product.producer_registers[plan.producers as usize - 1]
         ));
     }

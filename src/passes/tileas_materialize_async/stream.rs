@@ -4,18 +4,18 @@
 //! program.
 
 use super::{
-    From, Product, Side, is_promoted, prepare, reshaped,
+    From, Made, Product, Side, addresses, is_promoted, prepare, reshaped,
     top::{Ring, Tile, store},
 };
-use crate::analysis::{producers::clone_op, tensor_map_ops::come_behind, tokens};
+use crate::analysis::{producers::clone_op, tensor_map_ops::come_behind, thread_copies::build_copy, tokens};
 use crate::dialect::{
     behaviour::{is_cheap, is_in_loop, is_pure},
     layouts::{Tensor, storage_bits},
-    loops::{extend_for, extend_if, extend_while, extend_yield},
+    loops::{extend_for, extend_if, extend_while, extend_yield, loops_around},
     nv_tileas::{
-        AsyncDotOp, AsyncDotWaitOp, AsyncTiledTmaLoadOp, ConsumerReleaseOp, ConsumerTokenType, ConsumerWaitOp, DotOp,
-        ElectOp, IncIterOp, MemDescSlotOp, ProduceOneOp, ProducerAcquireOp, ProducerCommitOp, ProducerTokenType,
-        PromotedDotOp, StageOp, YieldOp,
+        AsyncDotOp, AsyncDotWaitOp, AsyncFenceOp, AsyncTiledTmaLoadOp, ConsumerReleaseOp, ConsumerTokenType,
+        ConsumerWaitOp, DotOp, ElectOp, IncIterOp, MemDescSlotOp, ProduceOneOp, ProducerAcquireOp, ProducerCommitOp,
+        ProducerTokenType, PromotedDotOp, StageOp, YieldOp,
     },
     pass::{Failed, fail},
     product_plan::ProductPlan,
@@ -86,8 +86,11 @@ impl<'c> Stream<'c> {
 
     /// Whether a product's operands come in the same stages.
     pub fn takes(&self, product: &Product<'c>) -> bool {
-        let stages =
-            |p: &Product<'c>| p.sides.iter().map(|s| (s.desc, matches!(s.from, From::Made(_)))).collect::<Vec<_>>();
+        let by = |s: &Side<'c>| match &s.from {
+            From::Copied(_) => None,
+            From::Made(made) => Some(made.load.is_some()),
+        };
+        let stages = |p: &Product<'c>| p.sides.iter().map(|s| (s.desc, by(s))).collect::<Vec<_>>();
         self.products.first().is_some_and(|p| stages(&p.product) == stages(product))
     }
 
@@ -101,8 +104,8 @@ impl<'c> Stream<'c> {
             erase(load);
         }
         for (_, made) in self.products.iter().flat_map(|p| p.product.made()) {
-            erase_users(result(made.op(), 0));
-            erase(made.op());
+            erase_users(result(made.by.op(), 0));
+            erase(made.by.op());
         }
         Ok(())
     }
@@ -338,6 +341,10 @@ impl<'c> Stream<'c> {
             let waited = ConsumerTokenType::get(dot.op().location());
             let waited = waited.ok_or_else(|| fail(dot.op(), "no type of tokens"))?;
             ConsumerWaitOp::build(b, waited.into(), ring.pipeline, it).map_err(error)?;
+            if placed.product.by_threads().0 {
+                // Copies of threads write as these do, and nobody has fenced for products yet.
+                AsyncFenceOp::build(b).map_err(error)?;
+            }
             let slots = self.slots(b, placed, ring, it)?;
             for (side, slot) in
                 placed.product.sides.iter().zip(prepare::prepare(b, &placed.product, &slots, self.warps)?)
@@ -376,7 +383,7 @@ impl<'c> Stream<'c> {
     fn fill(&self, b: &Builder<'c>, placed: &Placed<'c>, ring: &Ring<'c>, it: Val<'c>) -> Result<(), Failed> {
         let op = placed.product.dot.op();
         let error = |e: BuildError| fail(op, e.to_string());
-        let made: Vec<(&Side<'c>, ProduceOneOp<'c>)> = placed.product.made().collect();
+        let made: Vec<(&Side<'c>, Made<'c>)> = placed.product.made().collect();
         let Some((_, first)) = made.first() else { return self.copy(b, placed, ring, it) };
         let filled = Region::new();
         let program = append_block(&filled, &[], op.location());
@@ -384,39 +391,50 @@ impl<'c> Stream<'c> {
         if placed.product.copied().next().is_some() {
             self.copy(&inside, placed, ring, it)?;
         }
-        // What is loaded is under way while the stage is waited for.
-        let mut tiles = vec![];
+        // What is loaded to registers is under way while the stage is waited for; copies need the stage.
+        let around = loops_around(op).next();
+        let mut values = vec![];
         for (_, one) in &made {
-            let body = entry_block(region(one.op(), 0)).ok_or_else(|| fail(one.op(), "it has no program"))?;
+            let by = one.by.op();
+            let body = entry_block(region(by, 0)).ok_or_else(|| fail(by, "it has no program"))?;
             let mut map = FxHashMap::default();
-            let ops: Vec<OpRef<'c>> = ops_of(body).collect();
-            let (last, ops) = ops.split_last().ok_or_else(|| fail(one.op(), "it has no program"))?;
-            for inner in ops {
+            for inner in ops_of(body).take_while(|o| Some(*o) != one.load && YieldOp::cast(*o).is_none()) {
                 inside.set_location(inner.location());
-                clone_op(&inside, *inner, &mut map);
+                let address = one.load.is_some_and(|load| defining_op(operand(load, 0)) == Some(inner));
+                if !(address && addresses::split(&inside, inner, around, &mut map).map_err(error)?) {
+                    clone_op(&inside, inner, &mut map);
+                }
             }
-            let tile = operand(*last, 0);
-            tiles.push(map.get(&key(tile)).copied().unwrap_or(tile));
+            values.push(map);
         }
         inside.set_location(op.location());
         let token = ProducerTokenType::get(op.location()).ok_or_else(|| fail(op, "no type of tokens"))?;
         ProducerAcquireOp::build(&inside, token.into(), ring.pipeline, it, None).map_err(error)?;
         let slots = self.slots(&inside, placed, ring, it)?;
-        for ((side, one), tile) in made.iter().zip(tiles) {
+        for ((side, one), map) in made.iter().zip(values) {
             let slot = placed.product.sides.iter().position(|s| s.number == side.number);
             let slot = slots[slot.ok_or_else(|| fail(op, "an operand has no stage"))?];
-            store(&inside, one.op(), tile, slot)?;
+            let of = |v: Val<'c>| map.get(&key(v)).copied().unwrap_or(v);
+            if let Some(load) = one.load {
+                inside.set_location(load.location());
+                build_copy(&inside, load, slot, None, of)?;
+                inside.set_location(op.location());
+                continue;
+            }
+            let by = one.by.op();
+            let last = entry_block(region(by, 0)).and_then(|body| ops_of(body).last());
+            let tile = of(operand(last.ok_or_else(|| fail(by, "it has no program"))?, 0));
+            store(&inside, by, tile, slot)?;
         }
-        ProducerCommitOp::build(&inside, ring.pipeline, it, false).map_err(error)?;
+        let (copies, stores) = placed.product.by_threads();
+        for copies in [false, true].into_iter().zip([stores, copies]).filter(|(_, any)| *any).map(|(copies, _)| copies)
+        {
+            ProducerCommitOp::build(&inside, ring.pipeline, it, copies).map_err(error)?;
+        }
         YieldOp::build(&inside, &[]).map_err(error)?;
-        ProduceOneOp::build(
-            b,
-            &[],
-            i64_attr(self.context, first.warps()),
-            i64_attr(self.context, first.fast()),
-            filled,
-        )
-        .map_err(error)?;
+        let (warps, fast) = (first.by.warps(), first.by.fast());
+        ProduceOneOp::build(b, &[], i64_attr(self.context, warps), i64_attr(self.context, fast), filled)
+            .map_err(error)?;
         Ok(())
     }
 

@@ -20,6 +20,9 @@ use melior::ir::r#type::IntegerType;
 use rustc_hash::FxHashMap;
 use tile_layout::{Direction, SharedAccess};
 
+/// Threads of a warp.
+const THREADS: i64 = 32;
+
 /// A ring of stages with its pipeline.
 pub(super) struct Ring<'c> {
     pub pipeline: Val<'c>,
@@ -53,9 +56,12 @@ impl<'c> Ring<'c> {
         let pipeline =
             PipelineType::get(op.location(), stages).ok_or_else(|| fail(op, "no pipeline of so many stages"))?;
         let consumers = i64_attr(context, plan.consumer_warps().into());
-        // One thread announces what is copied; each warp that stores says when it has.
+        // One thread announces what tensor copies bring; each warp that stores says when it has, and each thread when
+        // its copies are done.
         let announces = i64::from(product.copied().next().is_some());
-        let arrivals = product.made().next().map(|(_, by)| i64_attr(context, by.warps() + announces));
+        let (copies, stores) = product.by_threads();
+        let each = i64::from(stores) + if copies { THREADS } else { 0 };
+        let arrivals = product.made().next().map(|(_, made)| i64_attr(context, made.by.warps() * each + announces));
         let pipeline = CreatePipelineOp::build(top, pipeline.into(), barriers, consumers, arrivals);
         let pipeline = pipeline.map_err(error)?.pipeline();
         let first = CreateIteratorOp::build(top, iterator_type(op)?, pipeline).map_err(error)?.iterator();

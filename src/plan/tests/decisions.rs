@@ -100,7 +100,7 @@ fn operands_in_registers_and_transposed() {
 #[test]
 fn operands_that_producers_make() {
     let base = ProductLoop::new((128, 128, 64), OperandType::Bf16);
-    let made = ProductLoop { made: [true, false], producer_registers: [88, 60], ..base };
+    let made = ProductLoop { made: [true, false], made_loads: 1, producer_registers: [88, 60], ..base };
     // Loads hide behind products; warps that make tiles get more than they need, and consumers the rest.
     let gathered = decide(&ProductLoop { made_instructions: 120, ..made });
     let r = gathered.registers;

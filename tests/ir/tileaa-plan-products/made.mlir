@@ -56,7 +56,7 @@ nv_tileaa.func @gathered(%p0: !nv_tileaa.ptr<f16>, %q: !nv_tileaa.ptr<i32>, %n: 
     %address = nv_tileaa.addptr %base, %offset : tensor<128x64x!nv_tileaa.ptr<f16>>, tensor<128x64xi32>
     %a, %t1 = nv_tileaa.load <weak> %address : tensor<128x64x!nv_tileaa.ptr<f16>> -> tensor<128x64xf16>
     %b, %t2 = nv_tileaa.tiled_load <weak> %v[%k, %c0] : !view[i32, i32] -> tensor<64x128xf16>
-    // expected-remark @below {{4 warps of the producer make 16384 bytes of each stage}}
+    // expected-remark @below {{by copies of their threads}}
     %d = nv_tileaa.dot %a, %b, %acc : tensor<128x64xf16>, tensor<64x128xf16>, tensor<128x128xf32>
     scf.yield %d : tensor<128x128xf32>
   }
@@ -77,5 +77,25 @@ nv_tileaa.func @between(%p0: !nv_tileaa.ptr<f16>, %n: i32, %zero: tensor<64x64xf
   %b, %t4 = nv_tileaa.tiled_load <weak> %v[%n, %n] : !view[i32, i32] -> tensor<64x64xf16>
   // expected-remark @below {{other accesses are ordered after the load}}
   %d = nv_tileaa.dot %a, %b, %zero : tensor<64x64xf16>, tensor<64x64xf16>, tensor<64x64xf32>
+  nv_tileaa.return
+}
+// -----
+// No tensor map, but copies of threads, for tensors that differ from iteration to iteration.
+// CHECK-LABEL: @tensor_in_loop
+// CHECK: nv_tileaa.dot {{.*}} {nv_tileas.made = array<i64: 1, 1>}
+!view = !nv_tileaa.tiled_view<tile = [64, 64], memref<?x256xf16, strides = [256, 1]>, padding = zero>
+nv_tileaa.func @tensor_in_loop(%p0: !nv_tileaa.ptr<f16>, %n: i32, %zero: tensor<64x64xf32>) {
+  %p = nv_tileaa.assume #cuda_tile.div_by<16>, %p0 : !nv_tileaa.ptr<f16>
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %sum = scf.for %k = %c0 to %n step %c1 iter_args(%acc = %zero) -> (tensor<64x64xf32>) : i32 {
+    %m = nv_tileaa.make_memref %p, shape = [%k : i32], strides = [] : <f16> -> <?x256xf16, strides = [256, 1]>
+    %v = nv_tileaa.make_tiled_view %m : <?x256xf16, strides = [256, 1]> -> !view
+    %a, %t1 = nv_tileaa.tiled_load <weak> %v[%n, %k] : !view[i32, i32] -> tensor<64x64xf16>
+    %b, %t2 = nv_tileaa.tiled_load <weak> %v[%k, %n] : !view[i32, i32] -> tensor<64x64xf16>
+    // expected-remark @below {{4 warps of the producer make 16384 bytes of each stage, 132 clocks, by copies of their threads, in an estimated 40 registers}}
+    %d = nv_tileaa.dot %a, %b, %acc : tensor<64x64xf16>, tensor<64x64xf16>, tensor<64x64xf32>
+    scf.yield %d : tensor<64x64xf32>
+  }
   nv_tileaa.return
 }

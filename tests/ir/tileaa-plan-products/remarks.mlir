@@ -14,7 +14,7 @@ nv_tileaa.func @padding(%p0: !nv_tileaa.ptr<f16>, %n: i32, %zero: tensor<64x64xf
   nv_tileaa.return
 }
 // -----
-!view = !nv_tileaa.tiled_view<tile = [64, 64], memref<?x256xf16, strides = [256, 1]>, padding = zero>
+!view = !nv_tileaa.tiled_view<tile = [64, 64], memref<?x256xf16, strides = [256, 1]>, padding = neg_inf>
 nv_tileaa.func @used_twice(%p0: !nv_tileaa.ptr<f16>, %n: i32, %zero: tensor<64x64xf32>) {
   %p = nv_tileaa.assume #cuda_tile.div_by<16>, %p0 : !nv_tileaa.ptr<f16>
   %m = nv_tileaa.make_memref %p, shape = [%n : i32], strides = [] : <f16> -> <?x256xf16, strides = [256, 1]>
@@ -113,7 +113,8 @@ nv_tileaa.func @while(%p0: !nv_tileaa.ptr<f16>, %n: i32, %zero: tensor<64x64xf32
   nv_tileaa.return
 }
 // -----
-!view = !nv_tileaa.tiled_view<tile = [64, 64], memref<?x256xf16, strides = [256, 1]>, padding = zero>
+// Nor can copies of threads fill with this.
+!view = !nv_tileaa.tiled_view<tile = [64, 64], memref<?x256xf16, strides = [256, 1]>, padding = neg_inf>
 nv_tileaa.func @tensor_in_loop(%p0: !nv_tileaa.ptr<f16>, %n: i32, %zero: tensor<64x64xf32>) {
   %p = nv_tileaa.assume #cuda_tile.div_by<16>, %p0 : !nv_tileaa.ptr<f16>
   %c0 = arith.constant 0 : i32
