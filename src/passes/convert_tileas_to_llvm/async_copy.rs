@@ -103,9 +103,13 @@ impl<'c> Lower<'c, '_> {
         let memory = self.shared_address(op.op(), op.source())?;
         let desc = MemDescType::cast(ty(op.source())).ok_or_else(|| fail(op.op(), "not a memdesc"))?;
         let index = self.scalar(op.op(), op.index())?;
-        let offset = self.l.mul(index, self.l.i32c(stage_bytes(desc) as i64));
+        let bytes = stage_bytes(desc) as i64;
+        let offset = self.l.mul(index, self.l.i32c(bytes));
         let address = self.l.byte_offset(memory, offset);
         self.values.insert(key(op.result()), Lowered::Shared(address));
+        if let Some(stage) = self.stage_at(memory, bytes, op.index())? {
+            self.stages.insert(key(op.result()), stage);
+        }
         Ok(())
     }
 
@@ -113,6 +117,9 @@ impl<'c> Lower<'c, '_> {
     pub(super) fn memdesc_alias(&mut self, op: OpRef<'c>) -> Result<(), Failed> {
         let memory = self.shared_address(op, operand(op, 0))?;
         self.values.insert(key(result(op, 0)), Lowered::Shared(memory));
+        if let Some(stage) = self.stages.get(&key(operand(op, 0))).copied() {
+            self.stages.insert(key(result(op, 0)), stage);
+        }
         Ok(())
     }
 

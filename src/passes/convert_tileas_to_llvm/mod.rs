@@ -130,6 +130,8 @@ struct Lower<'c, 'm> {
     declared: RefCell<&'m mut FxHashSet<String>>,
     data: RefCell<&'m mut FxHashMap<Vec<u8>, usize>>,
     values: FxHashMap<usize, Lowered<'c>>,
+    /// Of the storage that is a stage of a ring, which one.
+    stages: FxHashMap<usize, pipeline::Stage<'c>>,
     /// First block of the function.
     entry: Blk<'c>,
     lane: Val<'c>,
@@ -225,6 +227,7 @@ impl<'c, 'm> Lower<'c, 'm> {
             declared: RefCell::new(&mut symbols.declared),
             data: RefCell::new(&mut symbols.data),
             values: FxHashMap::default(),
+            stages: FxHashMap::default(),
             entry,
             lane,
             warp,
@@ -493,8 +496,8 @@ impl<'c, 'm> Lower<'c, 'm> {
     /// Binds the registers of `v`.
     fn set_all(&mut self, v: Val<'c>, registers: Vec<Val<'c>>) {
         let lowered = match Tensor::of_value(v) {
-            Some(_) => Lowered::Fragment(registers),
-            None => Lowered::Scalar(registers[0]),
+            None if registers.len() == 1 => Lowered::Scalar(registers[0]),
+            _ => Lowered::Fragment(registers),
         };
         self.values.insert(key(v), lowered);
     }
@@ -506,6 +509,7 @@ impl<'c, 'm> Lower<'c, 'm> {
     fn registers(&self, op: OpRef<'c>, v: Val<'c>) -> Result<usize, Failed> {
         match Tensor::of_value(v) {
             Some(_) => Ok(self.layout(op, v)?.registers() as usize),
+            None if nv_tileas::PipelineIteratorType::cast(ty(v)).is_some() => Ok(pipeline::ITERATOR_WORDS),
             None => Ok(1),
         }
     }

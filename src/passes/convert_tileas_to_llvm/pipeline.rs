@@ -1,11 +1,14 @@
 //! Pipelines: barriers in shared memory that count arrivals and bytes (`mbarrier`), and the program of one thread.
 //!
 //! The barriers of a pipeline of S stages are S words that say *full*, then S that say *empty*. A barrier completes one
-//! phase after another; who waits names the parity of the phase. An iterator is one word: the stage in its low half,
-//! and above it the parity of the round. In round r a consumer waits for phase r of *full*, and a producer for phase r
-//! - 1 of *empty*, since all stages are empty at the beginning: waiting for the phase before the first returns at once.
+//! phase after another; who waits names the parity of the phase. An iterator is two words, what most of its users ask
+//! for: the address of the stage's barrier that says *full*, and the parity of the round. Loops carry them, so that a
+//! step is an addition, a comparison and two predicated instructions, and where the stage itself lies is linear in the barrier's
+//! address. In round r a consumer waits for phase r of *full*, and a producer for phase r - 1 of *empty*, since all
+//! stages are empty at the beginning: waiting for the phase before the first returns at once.
 
 use super::{Lower, Lowered, llvm::Cmp};
+use crate::analysis::producers::condition;
 use crate::dialect::{
     nv_tileas::{
         ConsumerReleaseOp, ConsumerWaitOp, CreateIteratorOp, CreatePipelineOp, ElectOp, IncIterOp, PipelineType,
@@ -13,22 +16,43 @@ use crate::dialect::{
     },
     pass::{Failed, fail},
     rt::*,
+    upstream::Scf,
 };
 
 /// The stages of a pipeline that its producer has filled, or has begun to fill.
 pub(super) struct Filled<'c> {
-    barriers: Val<'c>,
+    /// Address of the first stage's barrier.
+    first: Val<'c>,
     stages: i64,
-    /// The iterator of the first that it has not.
-    next: Val<'c>,
+    /// The first that it has not.
+    next: Position<'c>,
 }
 
 /// Bytes of a barrier.
-const BARRIER: i64 = 8;
-/// The bit of an iterator that holds the parity of the round; the stage is below it.
-const PARITY: i64 = 16;
-/// A bit that no iterator has.
+pub(super) const BARRIER: i64 = 8;
+/// A bit that no address of a barrier has.
 const NEVER: u32 = 1 << 31;
+
+/// Words of an iterator.
+pub(super) const ITERATOR_WORDS: usize = 2;
+
+/// An iterator: the address of its stage's barrier that says full, and the parity of the round.
+#[derive(Clone, Copy)]
+struct Position<'c> {
+    full: Val<'c>,
+    parity: Val<'c>,
+}
+
+/// A stage of a ring: `bytes` for each eight of the distance of its barrier from the first.
+#[derive(Clone, Copy)]
+pub(super) struct Stage<'c> {
+    /// The first stage.
+    pub first: Val<'c>,
+    pub bytes: i64,
+    pub pipeline: Val<'c>,
+    /// Address of the stage's barrier.
+    pub barrier: Val<'c>,
+}
 
 impl<'c> Lower<'c, '_> {
     pub(super) fn create_pipeline(&mut self, op: CreatePipelineOp<'c>) -> Result<(), Failed> {
@@ -48,45 +72,83 @@ impl<'c> Lower<'c, '_> {
             // Copies by the tensor memory accelerator arrive at them too.
             l.asm("fence.proxy.async.shared::cta;", "~{memory}", None, &[], false);
         });
-        self.values.insert(key(op.pipeline()), Lowered::Shared(barriers));
+        // Hidden from LLVM: an address that it knows it makes again wherever a ring ends.
+        let first = l.cast("ptrtoint", barriers, l.i32);
+        let first = l.asm("", "=r,0", Some(l.i32), &[first], true).expect("asm with a result");
+        self.values.insert(key(op.pipeline()), Lowered::Scalar(first));
         Ok(())
     }
 
     pub(super) fn create_iterator(&mut self, op: CreateIteratorOp<'c>) -> Result<(), Failed> {
-        self.values.insert(key(op.iterator()), Lowered::Scalar(self.l.i32c(0)));
+        let full = self.scalar(op.op(), op.pipeline())?;
+        self.set_position(op.iterator(), Position { full, parity: self.l.i32c(0) });
         Ok(())
     }
 
     pub(super) fn inc_iter(&mut self, op: IncIterOp<'c>) -> Result<(), Failed> {
-        let stages = stages(op.op(), op.pipeline())?;
-        let iterator = self.scalar(op.op(), op.iterator())?;
+        let bytes = stages(op.op(), op.pipeline())? * BARRIER;
+        let first = self.scalar(op.op(), op.pipeline())?;
+        let Position { full, parity } = self.position(op.op(), op.iterator())?;
         let l = &self.l;
-        let next = l.add(iterator, l.i32c(1));
-        let around = l.icmp(Cmp::Eq, self.stage_of(next), l.i32c(stages));
-        // Back to stage zero, in a round of the other parity.
-        let wrapped = l.bin("xor", next, l.i32c((1 << PARITY) | stages));
-        let next = l.select(around, wrapped, next);
-        self.values.insert(key(op.next()), Lowered::Scalar(next));
+        let end = l.add(first, l.i32c(bytes));
+        // Back to the first stage, in a round of the other parity. Written by predicates: of selections LLVM and the
+        // finaliser make more instructions.
+        let text = format!(
+            "{{ .reg .pred around; add.u32 $0, $2, {BARRIER}; mov.b32 $1, $3; setp.eq.u32 around, $0, $4; \
+             @around sub.u32 $0, $0, {bytes}; @around xor.b32 $1, $1, 1; }}"
+        );
+        let words = Some(l.structure(&[l.i32, l.i32]));
+        let next = l.asm(&text, "=&r,=&r,r,r,r", words, &[full, parity, end], true).expect("asm with a result");
+        let (full, parity) = (l.field(next, l.i32, 0), l.field(next, l.i32, 1));
+        self.set_position(op.next(), Position { full, parity });
         Ok(())
     }
 
     pub(super) fn stage(&mut self, op: StageOp<'c>) -> Result<(), Failed> {
-        let stage = self.stage_of(self.scalar(op.op(), op.iterator())?);
-        self.values.insert(key(op.index()), Lowered::Scalar(stage));
+        let first = self.scalar(op.op(), pipeline_of(op.op(), op.iterator())?)?;
+        let Position { full, .. } = self.position(op.op(), op.iterator())?;
+        let l = &self.l;
+        let index = l.bin("lshr", l.bin("sub", full, first), l.i32c(BARRIER.ilog2().into()));
+        self.values.insert(key(op.index()), Lowered::Scalar(index));
         Ok(())
     }
 
-    pub(super) fn producer_acquire(&mut self, op: ProducerAcquireOp<'c>) -> Result<(), Failed> {
-        let iterator = self.scalar(op.op(), op.iterator())?;
-        let empty = self.barrier_of(op.op(), op.pipeline(), iterator, true)?;
-        let full = self.barrier_of(op.op(), op.pipeline(), iterator, false)?;
+    /// The stage of a ring whose number is `index`, if an iterator says so.
+    pub(super) fn stage_at(&self, memory: Val<'c>, bytes: i64, index: Val<'c>) -> Result<Option<Stage<'c>>, Failed> {
+        let Some(op) = defining_op(index).and_then(StageOp::cast) else { return Ok(None) };
+        let pipeline = pipeline_of(op.op(), op.iterator())?;
+        let Position { full: barrier, .. } = self.position(op.op(), op.iterator())?;
+        Ok(Some(Stage { first: memory, bytes, pipeline, barrier }))
+    }
+
+    /// `units` for each byte of the distance of a stage's barrier from the first, added to `first`.
+    ///
+    /// The finaliser has an instruction that multiplies and adds. LLVM would subtract the addresses before it
+    /// multiplies, or multiply where several blocks can share the product.
+    pub(super) fn linear_in_stage(
+        &self,
+        op: OpRef<'c>,
+        stage: Stage<'c>,
+        units: i64,
+        first: Val<'c>,
+    ) -> Result<Val<'c>, Failed> {
+        let from = self.scalar(op, stage.pipeline)?;
         let l = &self.l;
-        let parity = l.bin("xor", self.parity_of(iterator), l.i32c(1));
-        self.wait_for(empty, parity);
+        let origin = l.bin("sub", first, l.mul(l.zext64(from), l.i64c(units)));
+        let text = format!("{{ .reg .b64 a; mul.wide.u32 a, $1, {units}; add.s64 $0, a, $2; }}");
+        Ok(l.asm(&text, "=l,r,l", Some(l.i64), &[stage.barrier, origin], true).expect("asm with a result"))
+    }
+
+    pub(super) fn producer_acquire(&mut self, op: ProducerAcquireOp<'c>) -> Result<(), Failed> {
+        let Position { full, parity } = self.position(op.op(), op.iterator())?;
+        let empty = self.empty_of(op.op(), op.pipeline(), full)?;
+        let l = &self.l;
+        self.wait_for(empty, l.bin("xor", parity, l.i32c(1)));
         if let Some(bytes) = op.bytes() {
             let text = format!("mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], {bytes};");
             l.asm(&text, "r,~{memory}", None, &[full], false);
         }
+        let full = l.b.value("llvm.inttoptr", l.shared_ptr, &[full], &[]);
         self.values.insert(key(op.token()), Lowered::Shared(full));
         Ok(())
     }
@@ -94,8 +156,7 @@ impl<'c> Lower<'c, '_> {
     /// What a warp has stored is complete when one of its lanes arrives for all; of what threads copy each arrives by
     /// itself.
     pub(super) fn producer_commit(&mut self, op: ProducerCommitOp<'c>) -> Result<(), Failed> {
-        let iterator = self.scalar(op.op(), op.iterator())?;
-        let full = self.barrier_of(op.op(), op.pipeline(), iterator, false)?;
+        let Position { full, .. } = self.position(op.op(), op.iterator())?;
         let l = &self.l;
         if op.copies() {
             // The arrival is one of those that the barrier was told of, whenever it comes.
@@ -111,16 +172,14 @@ impl<'c> Lower<'c, '_> {
     }
 
     pub(super) fn consumer_wait(&mut self, op: ConsumerWaitOp<'c>) -> Result<(), Failed> {
-        let iterator = self.scalar(op.op(), op.iterator())?;
-        let full = self.barrier_of(op.op(), op.pipeline(), iterator, false)?;
-        self.wait_for(full, self.parity_of(iterator));
+        let Position { full, parity } = self.position(op.op(), op.iterator())?;
+        self.wait_for(full, parity);
         self.values.insert(key(op.token()), Lowered::Nothing);
         Ok(())
     }
 
     pub(super) fn consumer_release(&mut self, op: ConsumerReleaseOp<'c>) -> Result<(), Failed> {
-        let iterator = self.scalar(op.op(), op.iterator())?;
-        let empty = self.barrier_of(op.op(), op.pipeline(), iterator, true)?;
+        let Position { full, .. } = self.position(op.op(), op.iterator())?;
         let predicate = op.predicate().map(|p| self.scalar(op.op(), p)).transpose()?;
         let l = &self.l;
         // The other lanes have read the stage as well.
@@ -128,20 +187,22 @@ impl<'c> Lower<'c, '_> {
         let first = l.icmp(Cmp::Eq, self.lane, l.i32c(0));
         let predicate = self.both(predicate, Some(first)).expect("one of the two is there");
         let Some(after) = op.after() else {
+            let empty = self.empty_of(op.op(), op.pipeline(), full)?;
             l.asm("@$1 mbarrier.arrive.shared::cta.b64 _, [$0];", "r,b,~{memory}", None, &[empty, predicate], false);
             return Ok(());
         };
-        // The highest bit of an iterator is never set, which nobody who reads the code can tell: the address depends on
-        // what has been computed.
+        // The highest bit of an address in shared memory is never set, which nobody who reads the code can tell: the
+        // address depends on what has been computed.
         let registers = self.fragment(op.op(), after)?;
         let word = |v: Val<'c>| if ty(v) == l.i32 { v } else { l.cast("bitcast", v, l.i32) };
-        let mut args = vec![empty, predicate, iterator];
+        let empty = stages(op.op(), op.pipeline())? * BARRIER;
+        let mut args = vec![full, predicate];
         args.extend([registers.first(), registers.last()].into_iter().flatten().map(|v| word(*v)));
         let text = format!(
-            "{{ .reg .b32 a; or.b32 a, $3, $4; and.b32 a, a, $2; and.b32 a, a, {NEVER:#x}; add.u32 a, a, $0; \
-             @$1 mbarrier.arrive.shared::cta.b64 _, [a]; }}"
+            "{{ .reg .b32 a; or.b32 a, $2, $3; and.b32 a, a, $0; and.b32 a, a, {NEVER:#x}; add.u32 a, a, $0; \
+             @$1 mbarrier.arrive.shared::cta.b64 _, [a+{empty}]; }}"
         );
-        l.asm(&text, "r,b,r,r,r,~{memory}", None, &args, false);
+        l.asm(&text, "r,b,r,r,~{memory}", None, &args, false);
         Ok(())
     }
 
@@ -162,36 +223,36 @@ impl<'c> Lower<'c, '_> {
 
     /// The stages of a pipeline before that of an iterator.
     pub(super) fn filled(&self, op: OpRef<'c>, pipeline: Val<'c>, next: Val<'c>) -> Result<Filled<'c>, Failed> {
-        let (barriers, next) = (self.shared_address(op, pipeline)?, self.scalar(op, next)?);
-        Ok(Filled { barriers, stages: stages(op, pipeline)?, next })
+        let (first, next) = (self.scalar(op, pipeline)?, self.position(op, next)?);
+        Ok(Filled { first, stages: stages(op, pipeline)?, next })
     }
 
     /// Waits until stages are full, each in the last round in which its producer has come to it.
     pub(super) fn wait_for_filled(&self, filled: &Filled<'c>) {
         let l = &self.l;
-        let (next, now) = (self.stage_of(filled.next), self.parity_of(filled.next));
-        let before = l.bin("xor", now, l.i32c(1));
+        let Position { full, parity } = filled.next;
+        let before = l.bin("xor", parity, l.i32c(1));
         for stage in 0..filled.stages {
-            let in_this_round = l.icmp(Cmp::Slt, l.i32c(stage), next);
-            let parity = l.select(in_this_round, now, before);
-            self.wait_for(l.const_offset(filled.barriers, stage * BARRIER), parity);
+            let barrier = l.add(filled.first, l.i32c(stage * BARRIER));
+            let in_this_round = l.icmp(Cmp::Ult, barrier, full);
+            self.wait_for(barrier, l.select(in_this_round, parity, before));
         }
     }
 
-    fn stage_of(&self, iterator: Val<'c>) -> Val<'c> {
-        self.l.bin("and", iterator, self.l.i32c((1 << PARITY) - 1))
+    fn position(&self, op: OpRef<'c>, iterator: Val<'c>) -> Result<Position<'c>, Failed> {
+        match self.fragment(op, iterator)?[..] {
+            [full, parity] => Ok(Position { full, parity }),
+            _ => Err(fail(op, "not an iterator")),
+        }
     }
 
-    fn parity_of(&self, iterator: Val<'c>) -> Val<'c> {
-        self.l.bin("lshr", iterator, self.l.i32c(PARITY))
+    fn set_position(&mut self, iterator: Val<'c>, position: Position<'c>) {
+        self.set_all(iterator, vec![position.full, position.parity]);
     }
 
-    /// Address of the barrier of an iterator's stage that says full or empty.
-    fn barrier_of(&self, op: OpRef<'c>, pipeline: Val<'c>, iterator: Val<'c>, empty: bool) -> Result<Val<'c>, Failed> {
-        let barriers = self.shared_address(op, pipeline)?;
-        let l = &self.l;
-        let at = l.byte_offset(barriers, l.mul(self.stage_of(iterator), l.i32c(BARRIER)));
-        Ok(if empty { l.const_offset(at, stages(op, pipeline)? * BARRIER) } else { at })
+    /// Address of the barrier that says empty, of the stage whose other barrier says full.
+    fn empty_of(&self, op: OpRef<'c>, pipeline: Val<'c>, full: Val<'c>) -> Result<Val<'c>, Failed> {
+        Ok(self.l.add(full, self.l.i32c(stages(op, pipeline)? * BARRIER)))
     }
 
     /// Waits until the phase of this parity is complete.
@@ -206,4 +267,45 @@ impl<'c> Lower<'c, '_> {
 fn stages<'c>(op: OpRef<'c>, pipeline: Val<'c>) -> Result<i64, Failed> {
     let t = PipelineType::cast(ty(pipeline)).ok_or_else(|| fail(op, "not a pipeline"))?;
     Ok(t.stages())
+}
+
+/// The pipeline that an iterator steps through.
+fn pipeline_of<'c>(op: OpRef<'c>, iterator: Val<'c>) -> Result<Val<'c>, Failed> {
+    let unknown = || fail(op, "an iterator of no pipeline");
+    let mut v = iterator;
+    // Where it comes from, which is always further up.
+    loop {
+        let (parent, at) = match defining_op(v) {
+            Some(made) => {
+                if let Some(inc) = IncIterOp::cast(made) {
+                    return Ok(inc.pipeline());
+                }
+                if let Some(first) = CreateIteratorOp::cast(made) {
+                    return Ok(first.pipeline());
+                }
+                (made, results(made).position(|r| r == v))
+            }
+            None => {
+                let block = owner_of(v);
+                let parent = parent_of_block(block).ok_or_else(unknown)?;
+                // In front of what a loop carries is its counter.
+                let skipped = usize::from(Scf::of(parent) == Some(Scf::For));
+                (parent, args(block).position(|a| a == v).and_then(|i| i.checked_sub(skipped)))
+            }
+        };
+        let at = at.ok_or_else(unknown)?;
+        v = match Scf::of(parent) {
+            Some(Scf::For) => operand(parent, 3 + at),
+            // The first region gets what is carried; what it gives goes on.
+            Some(Scf::While) if defining_op(v).is_none() && entry_block(region(parent, 0)) == Some(owner_of(v)) => {
+                operand(parent, at)
+            }
+            Some(Scf::While) => operand(condition(parent).ok_or_else(unknown)?, at + 1),
+            Some(Scf::If) => {
+                let last = entry_block(region(parent, 0)).and_then(|b| ops_of(b).last()).ok_or_else(unknown)?;
+                operand(last, at)
+            }
+            _ => return Err(unknown()),
+        };
+    }
 }

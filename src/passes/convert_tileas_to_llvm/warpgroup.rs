@@ -17,7 +17,7 @@
 //! to be the same in all lanes; each instruction adds a constant to them. A left operand in registers has no
 //! descriptor: its words are operands of the instruction.
 
-use super::{Lower, Lowered, llvm::Llvm};
+use super::{Lower, Lowered, llvm::Llvm, pipeline::BARRIER};
 use crate::dialect::{
     dots::{LHS, SharedDot, WarpgroupDot, WarpgroupTile, element_of, is_zero},
     layouts::{Tensor, storage_bits},
@@ -34,8 +34,9 @@ use tile_mma::Element;
 
 /// Warps of a warpgroup.
 const WARPS: i64 = 4;
-/// Bits of an address in shared memory that a descriptor has, in units of 16 bytes.
+/// Bits of an address in shared memory that a descriptor has, and the bytes of its unit.
 const ADDRESS: i64 = 0x3ffff;
+const UNIT: i64 = 16;
 
 const FENCE: &str = "wgmma.fence.sync.aligned;";
 const COMMIT: &str = "wgmma.commit_group.sync.aligned;";
@@ -154,11 +155,10 @@ impl<'c> Lower<'c, '_> {
             }
         };
         let a = match &dot.lhs {
-            Some(tile) => Left::Memory(self.descriptor(self.shared_address(op.op(), op.lhs())?, tile, 0, rows)),
+            Some(tile) => Left::Memory(self.descriptor(op.op(), op.lhs(), tile, 0, rows)?),
             None => Left::Registers(self.left_words(op)?),
         };
-        let rhs = self.shared_address(op.op(), op.rhs())?;
-        let b = self.descriptor(rhs, &dot.rhs, 1, columns);
+        let b = self.descriptor(op.op(), op.rhs(), &dot.rhs, 1, columns)?;
         Ok(Tiles { op: op.op(), dot, a, b })
     }
 
@@ -374,11 +374,18 @@ impl<'c> Lower<'c, '_> {
     /// `part.0`.
     fn descriptor(
         &self,
-        address: Val<'c>,
+        op: OpRef<'c>,
+        memory: Val<'c>,
         tile: &WarpgroupTile,
         dim: usize,
         part: Option<(Val<'c>, u32)>,
-    ) -> Descriptor<'c> {
+    ) -> Result<Descriptor<'c>, Failed> {
+        // In a ring, of the first stage, and then so much further on for each stage.
+        let stage = self.stages.get(&key(memory)).copied().filter(|s| s.bytes % (UNIT * BARRIER) == 0);
+        let address = match stage {
+            Some(stage) => stage.first,
+            None => self.shared_address(op, memory)?,
+        };
         let l = &self.l;
         let mut at = l.cast("ptrtoint", address, l.i32);
         if let Some((number, parts)) = part {
@@ -391,25 +398,23 @@ impl<'c> Lower<'c, '_> {
         }
         let units = l.bin("lshr", l.bin("and", at, l.i32c(ADDRESS)), l.i32c(4));
         let constant = tile.operand.descriptor.constant();
-        Descriptor {
-            low: self.or_disjoint(units, l.i32c((constant & 0xffff_ffff) as i64)),
-            high: (constant & !0xffff_ffff) as i64,
-        }
+        let whole = self.or_disjoint(l.zext64(units), l.i64c(constant as i64));
+        // LLVM does not know their bits: else it makes each instruction's descriptor in two parts instead of by one
+        // addition.
+        Ok(Descriptor(match stage {
+            Some(stage) => self.linear_in_stage(op, stage, stage.bytes / (UNIT * BARRIER), whole)?,
+            None => l.asm("", "=l,0", Some(l.i64), &[whole], true).expect("asm with a result"),
+        }))
     }
 }
 
 /// A descriptor whose address is not known before the program runs.
-struct Descriptor<'c> {
-    /// Address and leading offset.
-    low: Val<'c>,
-    high: i64,
-}
+struct Descriptor<'c>(Val<'c>);
 
 impl<'c> Descriptor<'c> {
-    /// The descriptor of what begins so many units of 16 bytes further on.
+    /// The descriptor of what begins so many units of 16 bytes further on. An address stays in its field.
     fn at(&self, l: &Llvm<'c>, units: i64) -> Val<'c> {
-        let low = if units == 0 { self.low } else { l.add(self.low, l.i32c(units)) };
-        l.bin("or", l.zext64(low), l.i64c(self.high))
+        if units == 0 { self.0 } else { l.add(self.0, l.i64c(units)) }
     }
 }
 

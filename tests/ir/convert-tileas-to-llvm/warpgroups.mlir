@@ -10,16 +10,19 @@
 !c = tensor<64x8xf32, #c>
 #panel = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 72, 144, 288, 512, 1024, 2048]>
 #rows = #nv_tileas.layout<register = [1, 2, 4, 1024, 2048], lane = [8, 16, 32, 64, 128], warp = [256, 512]>
+!a_ring = !nv_tileas.memdesc<64x16xf16, #a, stages = 3, align = 256>
 
 // Four registers; the first product of a sum from zero takes no accumulator. Address, leading offset of one unit,
-// stride of 256 bytes, swizzle of 32.
+// stride of 256 bytes, swizzle of 32, in one value that LLVM does not take apart.
 // CHECK-LABEL: llvm.func @one
 // CHECK: llvm.inline_asm has_side_effects {{.*}}"fence.proxy.async.shared::cta;", "~{memory}"
 // CHECK: %[[A:.*]] = llvm.ptrtoint %{{.*}} : !llvm.ptr<3> to i32
 // CHECK: llvm.and %[[A]]
 // CHECK: llvm.lshr
+// CHECK: llvm.mlir.constant(-4611685949707845632 : i64)
+// CHECK: %[[D:.*]] = llvm.or disjoint
+// CHECK: llvm.inline_asm {{.*}}"", "=l,0" %[[D]] : (i64) -> i64
 // CHECK: llvm.inline_asm has_side_effects {{.*}}"wgmma.fence.sync.aligned;", "~{memory}"
-// CHECK: llvm.mlir.constant(-4611685949707911168 : i64)
 // CHECK: llvm.inline_asm has_side_effects {{.*}}"{ .reg .pred sum; setp.ne.b32 sum, 0, 0; wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {$0, $1, $2, $3}, $4, $5, sum, 1, 1, 0, 0; }", "=f,=f,=f,=f,l,l,~{memory}"
 // CHECK: llvm.inline_asm has_side_effects {{.*}}"wgmma.commit_group.sync.aligned;", "~{memory}"
 // CHECK: llvm.inline_asm has_side_effects {{.*}}"wgmma.fence.sync.aligned;"
@@ -55,7 +58,7 @@ gpu.module @m {
 // CHECK: %[[G:.*]] = llvm.lshr %[[W]]
 // CHECK: llvm.call_intrinsic "llvm.nvvm.shfl.sync.idx.i32"(%{{.*}}, %[[G]],
 // CHECK: "{ .reg .pred sum; setp.ne.b32 sum, 1, 0; wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.u8 {$0, $1, $2, $3}, $8, $9, sum; }", "=r,=r,=r,=r,0,1,2,3,l,l,~{memory}"
-// CHECK: llvm.mlir.constant(128 : i32)
+// CHECK: llvm.mlir.constant(128 : i64)
 // CHECK: "{ .reg .pred sum; setp.ne.b32 sum, 1, 0; wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.u8
 // CHECK: "", "=r,=r,=r,=r,=r,=r,=r,=r,0,1,2,3,4,5,6,7"
 gpu.module @n {
@@ -96,11 +99,11 @@ gpu.module @o {
   }
 
   // The left operand from registers: four words, and no flag for its order. What comes behind the release waits for
-  // what has been computed: the highest bit of the iterator is never set.
+  // what has been computed: the highest bit of a barrier's address is never set.
   // CHECK-LABEL: llvm.func @from_registers
   // CHECK-COUNT-4: llvm.bitcast %{{.*}} : vector<2xf16> to i32
   // CHECK: llvm.inline_asm has_side_effects {{.*}}"{ .reg .pred sum; setp.ne.b32 sum, 0, 0; wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {$0, $1, $2, $3}, {$4, $5, $6, $7}, $8, sum, 1, 1, 0; }", "=f,=f,=f,=f,r,r,r,r,l,~{memory}"
-  // CHECK: llvm.inline_asm has_side_effects {{.*}}"{ .reg .b32 a; or.b32 a, $3, $4; and.b32 a, a, $2; and.b32 a, a, 0x80000000; add.u32 a, a, $0; @$1 mbarrier.arrive.shared::cta.b64 _, [a]; }", "r,b,r,r,r,~{memory}"
+  // CHECK: llvm.inline_asm has_side_effects {{.*}}"{ .reg .b32 a; or.b32 a, $2, $3; and.b32 a, a, $0; and.b32 a, a, 0x80000000; add.u32 a, a, $0; @$1 mbarrier.arrive.shared::cta.b64 _, [a+16]; }", "r,b,r,r,~{memory}"
   nv_tileaa.func @from_registers() attributes {numWarps = 4 : i64} {
     %y = nv_tileas.alloc_tensor offset 2048 : !b
     %barriers = nv_tileas.alloc_tensor offset 4096 : !nv_tileas.memdesc<4xi64, #nv_tileas.shared_layout<offset = [1, 2]>>
@@ -133,6 +136,42 @@ gpu.module @o {
     %s = nv_tileas.memdesc_slot %x[%n] : !nv_tileas.memdesc<64x64xf16, #panel, stages = 2, align = 1024> -> <64x64xf16, #panel, align = 1024>
     %c, %o = nv_tileas.async.load %a into %s vector 8 along 1 : tensor<64x64x!nv_tileaa.ptr<f16>, #rows> -> <64x64xf16, #panel, align = 1024>
     nv_tileas.async.pipeline.producer_commit %p[%i] copies : <2>
+    nv_tileaa.return
+  }
+
+  // An iterator is the address of its stage's barrier and the parity of its round, which loops carry. The descriptor of
+  // a stage is one multiplication and addition from the barrier's address: 128 units of 16 bytes for each eight.
+  // CHECK-LABEL: llvm.func @around_a_ring
+  // CHECK: %[[FIRST:.*]] = llvm.inline_asm {{.*}}"", "=r,0" %{{.*}} : (i32) -> i32
+  // CHECK: llvm.br ^bb[[HEAD:[0-9]+]](%{{.*}}, %{{.*}}, %[[FIRST]], %{{.*}} : i32, f32, i32, i32)
+  // CHECK: ^bb[[HEAD]](%{{.*}}: i32, %{{.*}}: f32, %[[FULL:.*]]: i32, %[[PARITY:.*]]: i32):
+  // CHECK: llvm.inline_asm has_side_effects {{.*}}mbarrier.try_wait.parity.shared::cta.b64 done, [$0], $1;{{.*}} %[[FULL]], %[[PARITY]]
+  // CHECK: llvm.inline_asm {{.*}}"{ .reg .b64 a; mul.wide.u32 a, $1, 16; add.s64 $0, a, $2; }", "=l,r,l" %[[FULL]], %{{.*}} : (i32, i64) -> i64
+  // CHECK: wgmma.mma_async
+  // CHECK: %[[NEXT:.*]] = llvm.inline_asm {{.*}}"{ .reg .pred around; add.u32 $0, $2, 8; mov.b32 $1, $3; setp.eq.u32 around, $0, $4; @around sub.u32 $0, $0, 24; @around xor.b32 $1, $1, 1; }", "=&r,=&r,r,r,r" %[[FULL]], %[[PARITY]],
+  // CHECK: %[[FULL2:.*]] = llvm.extractvalue %[[NEXT]][0]
+  // CHECK: %[[PARITY2:.*]] = llvm.extractvalue %[[NEXT]][1]
+  // CHECK: llvm.br ^bb[[HEAD]](%{{.*}}, %{{.*}}, %[[FULL2]], %[[PARITY2]] : i32, f32, i32, i32)
+  nv_tileaa.func @around_a_ring(%n: i32) attributes {numWarps = 4 : i64} {
+    %ring = nv_tileas.alloc_tensor offset 0 : !a_ring
+    %y = nv_tileas.alloc_tensor offset 8192 : !b
+    %barriers = nv_tileas.alloc_tensor offset 9216 : !nv_tileas.memdesc<8xi64, #nv_tileas.shared_layout<offset = [1, 2, 4]>>
+    %p = nv_tileas.async.pipeline.create_pipeline %barriers consumers 4 : !nv_tileas.memdesc<8xi64, #nv_tileas.shared_layout<offset = [1, 2, 4]>> -> <3>
+    %first = nv_tileas.async.pipeline.create_iterator %p : <3>
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %f = arith.constant 0.0 : f32
+    %z = arith.constant dense<0.0> : !c
+    %out:2 = scf.for %i = %c0 to %n step %c1 iter_args(%g = %f, %it = %first) -> (f32, !nv_tileas.pipeline_iterator) : i32 {
+      %token = nv_tileas.async.pipeline.consumer_wait %p[%it] : <3>
+      %at = nv_tileas.async.pipeline.stage %it
+      %x = nv_tileas.memdesc_slot %ring[%at] : !a_ring -> !a
+      %r = nv_tileas.async.dot %x, %y, %z by <warpgroup, [64, 8, 16]> : !a, !b, !c
+      %s = nv_tileas.async.dot_wait %r pending 0 : !c -> !c
+      nv_tileas.async.pipeline.consumer_release %p[%it] : <3>
+      %next = nv_tileas.async.pipeline.inc_iter %it of %p : <3>
+      scf.yield %g, %next : f32, !nv_tileas.pipeline_iterator
+    }
     nv_tileaa.return
   }
 }
