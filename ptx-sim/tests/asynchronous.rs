@@ -51,6 +51,28 @@ C: {} mov.b32 %r2, s; and.b32 %r3, %r1, 31; shl.b32 %r3, %r3, 4; add.u32 %r2, %r
     assert_eq!(run(&text)[40], 0);
 }
 
+/// `cp.async` writes through the generic proxy: whoever has waited for its arrival fences before a bulk copy reads it.
+#[test]
+fn cp_async_is_fenced_for_the_asynchronous_proxy() {
+    let text = |fence: &str| {
+        entry(
+            ".shared .align 128 .b8 s[1024]; .shared .align 8 .b64 bar;",
+            64,
+            &format!(
+                "setp.eq.u32 %p1, %r1, 0; @%p1 mbarrier.init.shared.b64 [bar], 32; bar.sync 0; setp.ge.u32 %p2, %r1, 32; @%p2 bra C;
+mov.b32 %r2, s; shl.b32 %r3, %r1, 4; add.u32 %r2, %r2, %r3; cvt.u64.u32 %rd4, %r3; add.s64 %rd5, %rd2, %rd4;
+cp.async.cg.shared.global [%r2], [%rd5], 16; cp.async.mbarrier.arrive.noinc.shared.b64 [bar]; bra E;
+C: {} {fence} mov.b32 %r2, s; setp.ne.u32 %p2, %r1, 32; @%p2 bra E;
+cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r2], 512; cp.async.bulk.commit_group; cp.async.bulk.wait_group 0; E:",
+                wait("bar", "0")
+            ),
+        )
+    };
+    adversarial_ok(&text("fence.proxy.async.shared::cta;"), 20);
+    let e = adversarial_error(&text(""));
+    assert!(e.to_string().contains("missing proxy fence"), "{e}");
+}
+
 #[test]
 fn mbarrier_states() {
     let text = entry(

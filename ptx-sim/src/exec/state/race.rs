@@ -479,6 +479,13 @@ impl Race {
         id
     }
 
+    /// An operation writes as warps do (`cp.async`): the asynchronous proxy sees nothing of it without a fence.
+    pub fn writes_ordinarily(&mut self, operation: u32) {
+        if let Some(a) = self.agents.get_mut(&operation) {
+            a.proxy.0.retain(|e| e.0 != operation);
+        }
+    }
+
     /// Forgets an asynchronous operation that has been completed.
     pub fn retire(&mut self, agent: u32) {
         self.agents.remove(&agent);

@@ -115,6 +115,9 @@ impl Operations for Machine<'_> {
         let proxy = !matches!(work, Work::Lanes(_));
         let issuer = proxy.then_some(lane as u8);
         let race_agent = self.race.as_mut().map(|r| r.fork(w.agent, issuer));
+        if let (Some(agent), Some(race), false) = (race_agent, &mut self.race, proxy) {
+            race.writes_ordinarily(agent);
+        }
         if let (Some(agent), Some(s)) = (race_agent, signals.first()) {
             let barrier = self.barrier_key(s.cta, s.offset);
             self.engine.phases.issued(agent, barrier, w.agent);
