@@ -23,9 +23,9 @@ mod missed_remarks;
 mod movement;
 mod multimem;
 mod nibble;
-mod pipeline;
 mod print;
 mod reduce;
+mod rings;
 mod scalar;
 mod scan;
 mod shape;
@@ -131,7 +131,7 @@ struct Lower<'c, 'm> {
     data: RefCell<&'m mut FxHashMap<Vec<u8>, usize>>,
     values: FxHashMap<usize, Lowered<'c>>,
     /// Of the storage that is a stage of a ring, which one.
-    stages: FxHashMap<usize, pipeline::Stage<'c>>,
+    stages: FxHashMap<usize, rings::Stage<'c>>,
     /// First block of the function.
     entry: Blk<'c>,
     lane: Val<'c>,
@@ -509,7 +509,7 @@ impl<'c, 'm> Lower<'c, 'm> {
     fn registers(&self, op: OpRef<'c>, v: Val<'c>) -> Result<usize, Failed> {
         match Tensor::of_value(v) {
             Some(_) => Ok(self.layout(op, v)?.registers() as usize),
-            None if nv_tileas::PipelineIteratorType::cast(ty(v)).is_some() => Ok(pipeline::ITERATOR_WORDS),
+            None if nv_tileas::PipelineIteratorType::cast(ty(v)).is_some() => Ok(rings::ITERATOR_WORDS),
             None => Ok(1),
         }
     }

@@ -25,7 +25,7 @@
 //!
 //! A view with an extent of zero has no element that may be read. Its map is that of one element of zeros.
 
-use super::{Lower, Lowered, llvm::Cmp, pipeline::Filled};
+use super::{Lower, Lowered, llvm::Cmp, rings::Filled};
 use crate::{
     analysis::{access::View, tensor_maps},
     dialect::{

@@ -17,7 +17,7 @@
 //! to be the same in all lanes; each instruction adds a constant to them. A left operand in registers has no
 //! descriptor: its words are operands of the instruction.
 
-use super::{Lower, Lowered, llvm::Llvm, pipeline::BARRIER};
+use super::{Lower, Lowered, llvm::Llvm, rings::BARRIER};
 use crate::dialect::{
     dots::{LHS, SharedDot, WarpgroupDot, WarpgroupTile, element_of, is_zero},
     layouts::{Tensor, storage_bits},

@@ -3,9 +3,9 @@
 //! The barriers of a pipeline of S stages are S words that say *full*, then S that say *empty*. A barrier completes one
 //! phase after another; who waits names the parity of the phase. An iterator is two words, what most of its users ask
 //! for: the address of the stage's barrier that says *full*, and the parity of the round. Loops carry them, so that a
-//! step is an addition, a comparison and two predicated instructions, and where the stage itself lies is linear in the barrier's
-//! address. In round r a consumer waits for phase r of *full*, and a producer for phase r - 1 of *empty*, since all
-//! stages are empty at the beginning: waiting for the phase before the first returns at once.
+//! step is an addition, a comparison and two predicated instructions, and where the stage itself lies is linear in the
+//! barrier's address. In round r a consumer waits for phase r of *full*, and a producer for phase r - 1 of *empty*,
+//! since all stages are empty at the beginning: waiting for the phase before the first returns at once.
 
 use super::{Lower, Lowered, llvm::Cmp};
 use crate::analysis::producers::condition;
