@@ -761,7 +761,7 @@ fn between_grids() {
     kind.multiplied_by_warpgroups(&body);
 }
 
-/// Tensors that begin elsewhere in each iteration have no map that is made once.
+/// Tensors that begin elsewhere in each iteration have no map: threads of the producer copy their tiles.
 #[test]
 fn tensor_in_the_loop() {
     let kind = Kind { trips: 2, ..HALVES };
@@ -776,15 +776,15 @@ fn tensor_in_the_loop() {
         kind.load(1, "next_b", "%k", "%zero", ""),
         kind.multiplied("next", "%acc")
     );
-    kind.multiplied_by_warps(&(kind.looped("sum", "%init", &body) + &kind.store("%sum", "%x")));
+    kind.multiplied_by_warpgroups(&(kind.looped("sum", "%init", &body) + &kind.store("%sum", "%x")));
 }
 
-/// The tile is needed in registers as well.
+/// The tile is needed in registers as well: threads of the producer copy it, and those who multiply load it too.
 #[test]
 fn operand_with_another_use() {
     let kind = Kind { n: 64, ..HALVES };
     let body = kind.product("product", "%x", "%k", "%acc")
         + &format!("%wide = ftof %product_a : tile<64x64xf16> -> {}\n", kind.sums())
         + &kind.plus("next", "%product", "%wide");
-    kind.multiplied_by_warps(&(kind.looped("sum", "%init", &body) + &kind.store("%sum", "%x")));
+    kind.multiplied_by_warpgroups(&(kind.looped("sum", "%init", &body) + &kind.store("%sum", "%x")));
 }
