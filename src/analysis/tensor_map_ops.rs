@@ -26,9 +26,9 @@ const MAP_BASES: [u64; 7] = [1, 2, 4, 8, 16, 32, 64];
 pub struct TensorMaps<'c>(FxHashMap<(usize, usize, usize), Val<'c>>);
 
 impl<'c> TensorMaps<'c> {
-    /// The map of `view` for the copies of `op`; its scratch stands at `top`. It is made behind the view's memref, or, if
-    /// that is in a loop or branch, in front of the innermost loop around `op` that does not make the memref, or of `op`:
-    /// blocks that come by without a copy need no map.
+    /// The map of `view` for the copies of `op`; its scratch stands at `top`. It is made behind the view's memref. If
+    /// that is in a loop or branch, it is made in front of the innermost loop around `op` that does not make the
+    /// memref, or of `op`: blocks that come by without a copy need no map.
     pub fn of(
         &mut self,
         op: OpRef<'c>,
