@@ -684,10 +684,18 @@ fn padding_that_tensor_copies_lack() {
     kind.multiplied_by_warps(&kind.usual());
 }
 
+/// A product of too few rows keeps those of other loops from warpgroups too: one kernel has one division into agents.
 #[test]
 fn few_rows() {
-    let kind = Kind { m: 32, ..HALVES };
-    kind.multiplied_by_warps(&kind.usual());
+    let few = Kind { m: 32, ..HALVES };
+    few.multiplied_by_warps(&few.usual());
+    let kind = Kind { trips: 2, ..HALVES };
+    let small = "%left = constant <f16: 1.0> : tile<16x16xf16>\n%none = constant <f32: 0.0> : tile<16x16xf32>\n\
+         %other = mmaf %left, %left, %none : tile<16x16xf16>, tile<16x16xf16>, tile<16x16xf32>\n\
+         %first = extract %other[%zero, %zero] : tile<16x16xf32> -> tile<1x1xf32>\n\
+         %all = broadcast %first : tile<1x1xf32> -> tile<64x32xf32>\n";
+    let loops = kind.looped("sum", "%init", &kind.product("next", "%x", "%k", "%acc"));
+    kind.multiplied_by_warps(&(loops + small + &kind.plus("both", "%sum", "%all") + &kind.store("%both", "%x")));
 }
 
 /// A load that a token orders behind a store has to see what was stored.

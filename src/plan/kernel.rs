@@ -24,6 +24,8 @@ use crate::product::{APlace, Hints, NoPlan, ProductLoop, Registers, divide_regis
 pub struct Kernel {
     /// Products of an iteration. Those whose left operand comes from registers depend on the others.
     pub products: Vec<ProductLoop>,
+    /// Those of other loops and branches, which the same warpgroups carry out.
+    pub elsewhere: Vec<ProductLoop>,
     /// Bytes of a stage of each ring.
     pub rings: Vec<u32>,
     /// Bytes of operands that stay in shared memory.
@@ -75,9 +77,10 @@ pub fn plan_kernel(
     machine: &Machine,
 ) -> Result<KernelPlan, NoPlan> {
     let numbers = Numbers::new(machine)?;
-    let rows = kernel.products.iter().map(|p| p.m / 64).min().unwrap_or(0);
+    let all = || kernel.products.iter().chain(&kernel.elsewhere);
+    let rows = all().map(|p| p.m / 64).min().unwrap_or(0);
     let columns = kernel.products.iter().map(|p| p.n.min(256)).max().unwrap_or(0);
-    for p in &kernel.products {
+    for p in all() {
         let whole = p.m >= 64 && p.n >= 8 && p.k >= 256 / p.operand.bits();
         if !whole || ![p.m, p.n, p.k].into_iter().all(|e| e.is_power_of_two() && e <= 1 << 12) {
             return Err(NoPlan::Shape { m: p.m, n: p.n, k: p.k });

@@ -49,6 +49,7 @@ pub(super) fn plan<'c>(
     let movers = if products.iter().any(|p| p.product.made.contains(&true)) { 2 } else { 1 };
     let kernel = Kernel {
         products: inside().map(|p| p.product).collect(),
+        elsewhere: products.iter().filter(|p| block_of(p.op) != block).map(|p| p.product).collect(),
         rings,
         resident: resident_bytes(products),
         scratch: least_scratch(MOST_GROUPS) * movers + OTHER_BYTES,

@@ -220,6 +220,7 @@ fn attention(m: u32, n: u32, d: u32) -> Kernel {
     };
     Kernel {
         products: vec![scores, values],
+        elsewhere: vec![],
         rings: vec![2 * n * d],
         resident: 2 * m * d,
         scratch: 5120,
