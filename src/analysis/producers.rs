@@ -463,7 +463,7 @@ impl<'c> Slice<'c> {
         let values: Vec<Val<'c>> =
             kept.iter().map(|&i| operand(last, i)).map(|v| map.get(&key(v)).copied().unwrap_or(v)).collect();
         b.set_location(last.location());
-        let mut state = b.state(if Scf::of(last) == Some(Scf::Condition) { "scf.condition" } else { "scf.yield" });
+        let mut state = b.state(op_name(last));
         state.operands(&values);
         b.insert(state).map_err(|e| fail(last, e.to_string()))?;
         Ok(())

@@ -228,8 +228,7 @@ pub fn is_zero(v: Val<'_>) -> bool {
     match defining_op(v) {
         Some(op) if behaviour::is_constant(op) => constant(op),
         Some(op) if SplatOp::cast(op).is_some() || nv_tileaa::SplatOp::cast(op).is_some() => is_zero(operand(op, 0)),
-        Some(_) => false,
-        None => false,
+        _ => false,
     }
 }
 

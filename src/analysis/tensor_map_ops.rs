@@ -88,7 +88,7 @@ fn contains<'c>(outer: OpRef<'c>, op: OpRef<'c>) -> bool {
 }
 
 /// The ops that make maps right in front of an op, the nearest first.
-pub fn maps_before(op: OpRef<'_>) -> Vec<OpRef<'_>> {
+fn maps_before(op: OpRef<'_>) -> Vec<OpRef<'_>> {
     let block = block_around(op).into_iter();
     let mut before: Vec<OpRef<'_>> = block.flat_map(ops_of).take_while(|o| *o != op).collect();
     before.reverse();

@@ -163,6 +163,12 @@ pub fn is_in_loop(op: OpRef<'_>) -> bool {
 /// Discardable attribute of a multiplication: its right operand often is one.
 pub const OFTEN_ONE: &str = "nv_tileas.often_one";
 
+/// The value of an integer constant.
+pub fn int_constant(v: Val<'_>) -> Option<i64> {
+    let op = defining_op(v).filter(|o| is_constant(*o))?;
+    attr(op, "value").map(int_attr)
+}
+
 /// Whether the op is a constant.
 pub fn is_constant(op: OpRef<'_>) -> bool {
     Arith::of(op) == Some(Arith::Constant)

@@ -1,6 +1,6 @@
 //! Loops of structured control flow, and what passes say of them.
 
-use super::{behaviour::is_loop, rt::*, upstream::Scf};
+use super::{behaviour::is_loop, rt::*};
 use melior::ir::{Region, RegionLike, Type, TypeLike};
 use mlir_sys::*;
 
@@ -118,7 +118,7 @@ pub fn extend_yield<'c>(b: &Builder<'c>, block: Blk<'c>, more: &[Val<'c>]) -> Re
     b.set_before(last);
     b.set_location(last.location());
     let all: Vec<Val<'c>> = operands(last).chain(more.iter().copied()).collect();
-    let mut state = b.state(if Scf::of(last) == Some(Scf::Condition) { "scf.condition" } else { "scf.yield" });
+    let mut state = b.state(op_name(last));
     state.operands(&all);
     b.insert(state)?;
     erase(last);

@@ -6,8 +6,9 @@
 //!   %view = make_memref %base, ..                if row < length {
 //! ```
 //!
-//! A tensor map is made once, before everything else, and by all lanes of a warp; so what is copied by one has to have
-//! its view there. Kernels over sequences of their own lengths make views in the branch of blocks that have rows.
+//! A tensor map of a view that stands there is made once, before everything else; of one that a loop makes it is
+//! looked up again for each loop of copies. Kernels over sequences of their own lengths make views in the branch of
+//! blocks that have rows.
 //!
 //! Only what can be computed anywhere moves: the ops between values of the function's outermost block and the view, if
 //! none of them loads, divides by what may be zero, or takes what differs from iteration to iteration. Promises move

@@ -74,7 +74,7 @@ fn taken_out(load: TiledLoadOp<'_>) -> Option<Vec<(ExtractSliceOp<'_>, Vec<Optio
             return None;
         }
         let number = |(d, (tile, inside)): (usize, (Val<'_>, Val<'_>))| {
-            let (extent, inside) = (view.tile()[d], constant(inside)?);
+            let (extent, inside) = (view.tile()[d], behaviour::int_constant(inside)?);
             // A slice that is not there may be anything, and is not read.
             if !(0..extent).contains(&inside) {
                 return None;
@@ -82,7 +82,7 @@ fn taken_out(load: TiledLoadOp<'_>) -> Option<Vec<(ExtractSliceOp<'_>, Vec<Optio
             if extent == 1 {
                 return Some(None);
             }
-            let first = constant(tile).filter(|first| *first >= 0)?.checked_mul(view.steps()[d])?;
+            let first = behaviour::int_constant(tile).filter(|first| *first >= 0)?.checked_mul(view.steps()[d])?;
             let number = first.checked_add(inside)?;
             i32::try_from(number).is_ok().then_some(Some(number))
         };
@@ -132,10 +132,4 @@ fn load_one<'c>(
         load.in_bounds(),
     )?;
     Ok(one.result())
-}
-
-/// The value of an integer constant.
-fn constant(v: Val<'_>) -> Option<i64> {
-    let op = defining_op(v).filter(|o| behaviour::is_constant(*o))?;
-    attr(op, "value").map(int_attr)
 }

@@ -141,7 +141,7 @@ impl<'c> Loop<'c> {
         let counter = arg(body, 0);
         // SAFETY: loops count in integers.
         let narrow = unsafe { mlirIntegerTypeGetWidth(ty(counter).to_raw()) } <= 32;
-        if !narrow || constant(operand(op, 2)) != Some(1) {
+        if !narrow || behaviour::int_constant(operand(op, 2)) != Some(1) {
             return None;
         }
         let last = ops_of(body).last()?;
@@ -415,10 +415,4 @@ impl<'c> Operand<'c> {
         }
         Ok(value)
     }
-}
-
-/// The value of an integer constant.
-fn constant(v: Val<'_>) -> Option<i64> {
-    let op = defining_op(v).filter(|o| behaviour::is_constant(*o))?;
-    attr(op, "value").map(int_attr)
 }

@@ -1,8 +1,9 @@
 // Verifiers of tensor maps and of copies by them.
 //
 // Checked here: a map's lists have one length and its numbers are within the hardware's limits; it describes the view that
-// it is made of; whole warps make it, once or behind the copies by the one before; a load stands in the program of one thread, and a store does not; a copy moves
-// the view's elements and one tile of them, and uses a map that threads of its own scope have made.
+// it is made of; whole warps make it, once or behind the copies by the one before; a load stands in the program of one
+// thread, and a store does not; a copy moves the view's elements and one tile of them, and uses a map that threads of its
+// own scope have made.
 // Not checked here: addresses and strides of the view, which are known at run time (`analysis::tensor_maps` proves them),
 // and the layout of the destination, which the lowering compares with the map.
 #include "mlir/IR/OpImplementation.h"
