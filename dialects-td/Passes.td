@@ -112,8 +112,9 @@ def TileASRemoveLayoutConversions : Pass<"tileas-remove-layout-conversions", "::
 def TileAAHoistViews : Pass<"tileaa-hoist-views", "::mlir::ModuleOp"> {
   let summary = "views that are made in branches and loops are made in front of them";
   let description = [{
-    Tensor maps are made of views that stand in a function's outermost block. What can be computed anywhere moves there, in
-    functions with products, where the target's products take tiles from shared memory.
+    A view in a function's outermost block gets its tensor map once, before any copy. The map of a view that a loop makes is
+    looked up again in every iteration. What can be computed anywhere moves to the outermost block, in functions with
+    products, where the target's products take tiles from shared memory.
   }];
   let options = [
     Option<"computeCapability", "compute-capability", "std::string", "\"sm_100\"", "target, sm_NN">
