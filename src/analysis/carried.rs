@@ -3,7 +3,6 @@
 //! Each function visits the values that a structured op ties to the one it is asked about, in no order that matters.
 
 use crate::dialect::{rt::*, upstream::Scf};
-use melior::ir::ValueLike;
 
 fn last<'c>(op: OpRef<'c>, i: usize) -> Option<OpRef<'c>> {
     ops_of(entry_block(region(op, i))?).last()
@@ -33,11 +32,8 @@ pub fn carried_by_result<'c>(op: OpRef<'c>, i: usize, mut visit: impl FnMut(Val<
 
 /// Values that are carried as the argument `v` of a region of a structured op is.
 pub fn carried_by_argument<'c>(v: Val<'c>, mut visit: impl FnMut(Val<'c>)) {
-    // SAFETY: `v` is a block argument of live IR.
-    let (block, parent) = unsafe {
-        let block = mlir_sys::mlirBlockArgumentGetOwner(v.to_raw());
-        (Blk::from_raw(block), op_ref(mlir_sys::mlirBlockGetParentOperation(block)))
-    };
+    let block = owner_of(v);
+    let Some(parent) = parent_of_block(block) else { return };
     let Some(i) = args(block).position(|a| a == v) else { return };
     match Scf::of(parent) {
         Some(Scf::For) if i > 0 => carried_by_result(parent, i - 1, visit),
@@ -62,5 +58,36 @@ pub fn carried_by_operand<'c>(op: OpRef<'c>, i: usize, visit: impl FnMut(Val<'c>
         }
         (Some(Scf::Yield), Some(parent)) => carried_by_result(parent, i, visit),
         _ => {}
+    }
+}
+
+/// Values that become `v`, an argument of a region or a result of a structured op: what comes in first, if anything
+/// does, and then what is yielded.
+pub fn sources<'c>(v: Val<'c>) -> Vec<Val<'c>> {
+    let (parent, at, region_of) = match defining_op(v) {
+        Some(made) => (made, results(made).position(|r| r == v), None),
+        None => {
+            let block = owner_of(v);
+            let Some(parent) = parent_of_block(block) else { return vec![] };
+            (parent, args(block).position(|a| a == v), Some(block))
+        }
+    };
+    let Some(at) = at else { return vec![] };
+    // While a loop is being extended, its body may not yield everything yet.
+    let yielded = |r: usize, i: usize| last(parent, r).filter(|y| operand_count(*y) > i).map(|y| operand(y, i));
+    match Scf::of(parent) {
+        // In front of what a loop carries is its counter.
+        Some(Scf::For) if region_of.is_some() && at == 0 => vec![],
+        Some(Scf::For) => {
+            let at = at - usize::from(region_of.is_some());
+            [Some(operand(parent, 3 + at)), yielded(0, at)].into_iter().flatten().collect()
+        }
+        // The first region gets what is carried; what it gives goes on.
+        Some(Scf::While) if region_of.is_some() && region_of == entry_block(region(parent, 0)) => {
+            [Some(operand(parent, at)), yielded(1, at)].into_iter().flatten().collect()
+        }
+        Some(Scf::While) => yielded(0, at + 1).into_iter().collect(),
+        Some(Scf::If) => (0..2).filter_map(|r| yielded(r, at)).collect(),
+        _ => vec![],
     }
 }

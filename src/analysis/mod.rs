@@ -16,6 +16,7 @@ pub mod product_warps;
 pub mod register_maps;
 pub mod registers;
 pub mod ring_loads;
+pub mod rings;
 pub mod schedule;
 pub mod synchronization;
 pub mod tensor_map_ops;

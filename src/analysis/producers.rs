@@ -5,6 +5,7 @@
 //! depend on is computed twice. A [`Slice`] is that part of a program; it exists if none of it has effects.
 
 use super::{
+    carried::sources,
     access::{View, fast_dimension},
     layouts::default_layout,
     tile_programs::may_be_repeated,
@@ -260,15 +261,14 @@ impl<'c> Slice<'c> {
                 continue;
             }
             let Some(op) = defining_op(v) else {
-                values.extend(slice.carried(v));
+                values.extend(sources(v));
                 continue;
             };
             if given(op) || slice.ops.contains(&op_key(op)) && Scf::of(op).is_none() {
                 continue;
             }
             if Scf::of(op).is_some() {
-                let i = results(op).position(|r| r == v).expect("a result of its op");
-                values.extend(given_by(op, i));
+                values.extend(sources(v));
                 work.push(op);
                 continue;
             }
@@ -282,23 +282,6 @@ impl<'c> Slice<'c> {
     /// The slice as the program of an agent of so many warps.
     pub fn for_warps(self, warps: u64) -> Self {
         Self { warps: Some(warps), ..self }
-    }
-
-    /// What a block argument is a copy of.
-    fn carried(&self, v: Val<'c>) -> Vec<Val<'c>> {
-        let block = owner_of(v);
-        let Some(op) = parent_of_block(block).filter(|o| *o != self.function) else { return vec![] };
-        let i = args(block).position(|a| a == v).expect("an argument of its block");
-        match Scf::of(op) {
-            Some(Scf::For) if i > 0 => given_by(op, i - 1),
-            // In the first region what is carried, in the second one what the first gives.
-            Some(Scf::While) if entry_block(region(op, 0)) == Some(block) => {
-                let again = entry_block(region(op, 1)).and_then(|after| ops_of(after).last());
-                again.map(|last| operand(last, i)).into_iter().chain([operand(op, i)]).collect()
-            }
-            Some(Scf::While) => given_by(op, i),
-            _ => vec![],
-        }
     }
 
     fn has(&self, v: Val<'c>) -> bool {
@@ -515,21 +498,4 @@ fn relayout_single<'c>(context: &'c Context, op: OpRef<'c>, warps: u64) {
     if behaviour::is_constant(op) {
         retype_constant(op);
     }
-}
-
-/// What result or carried value `i` of a loop or branch is a copy of.
-fn given_by<'c>(op: OpRef<'c>, i: usize) -> Vec<Val<'c>> {
-    if Scf::of(op) == Some(Scf::While) {
-        return condition(op).map(|last| operand(last, i + 1)).into_iter().collect();
-    }
-    let yielded = |r: usize| {
-        let block = entry_block(region(op, r))?;
-        let last = ops_of(block).last()?;
-        (operand_count(last) > i).then(|| operand(last, i))
-    };
-    let mut values: Vec<Val<'c>> = (0..region_count(op)).filter_map(yielded).collect();
-    if Scf::of(op) == Some(Scf::For) {
-        values.push(operand(op, 3 + i));
-    }
-    values
 }

@@ -199,12 +199,17 @@ fn plan<'c>(
 fn rings<'c>(products: &[Found<'c>]) -> Vec<Vec<(MemDescType<'c>, bool)>> {
     let mut all: Vec<Vec<(MemDescType<'c>, bool)>> = vec![];
     for p in products {
-        let stage: Vec<(MemDescType<'c>, bool)> = p.sides.iter().filter_map(Side::stage).collect();
+        let stage = stage(p);
         if !stage.is_empty() && !all.contains(&stage) {
             all.push(stage);
         }
     }
     all
+}
+
+/// The operands of a product that a stage holds.
+fn stage<'c>(product: &Found<'c>) -> Vec<(MemDescType<'c>, bool)> {
+    product.sides.iter().filter_map(Side::stage).collect()
 }
 
 /// Why there is no plan: where copies would have brought an operand, what was in their way.

@@ -26,8 +26,7 @@ pub struct Kernel {
     pub products: Vec<ProductLoop>,
     /// Those of other loops and branches, which the same warpgroups carry out.
     pub elsewhere: Vec<ProductLoop>,
-    /// Bytes of a stage of each ring.
-    pub rings: Vec<u32>,
+    pub rings: Vec<Ring>,
     /// Bytes of operands that stay in shared memory.
     pub resident: u32,
     /// Bytes for everything else that goes through shared memory.
@@ -36,6 +35,15 @@ pub struct Kernel {
     pub producer_registers: u32,
     /// Elements that are computed beside the products in an iteration.
     pub computed: u64,
+}
+
+/// A ring of stages, which products whose operands are alike take turns with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ring {
+    /// Bytes of a stage.
+    pub stage: u32,
+    /// Products of an iteration that take a stage each; none of a ring that only products elsewhere use.
+    pub steps: u32,
 }
 
 /// The decision.
@@ -58,7 +66,7 @@ pub struct KernelPlan {
 }
 
 /// Rings are not deeper than this, whatever fits.
-const MOST_STAGES: u32 = 8;
+pub const MOST_STAGES: u32 = 8;
 /// What a gain is worth mentioning from.
 const CLEARLY: f64 = 0.9;
 /// Elements that a multiprocessor computes in a clock.
@@ -110,6 +118,13 @@ pub fn plan_kernel(
     Ok(plan)
 }
 
+/// So many stages that each iteration begins at the same place of its round, if that leaves those of two iterations:
+/// of the steps of an iteration only the last can then be the one from the last stage to the first.
+fn whole_rounds(stages: u32, rings: &[Ring]) -> u32 {
+    let whole = |stages: u32| rings.iter().all(|r| stages % r.steps.max(1) == 0 && stages >= 2 * r.steps);
+    (2..=stages).rev().find(|s| whole(*s)).unwrap_or(stages)
+}
+
 fn complete(
     kernel: &Kernel,
     live: u32,
@@ -121,9 +136,10 @@ fn complete(
     let live = live + promoted.unwrap_or(0);
     let registers = divide_registers([live + numbers.other_registers, kernel.producer_registers], numbers, &candidate)?;
     let available = (numbers.shared_sm / blocks - numbers.shared_reserved).min(numbers.shared_block);
-    let stage: u32 = kernel.rings.iter().sum();
+    let stage: u32 = kernel.rings.iter().map(|r| r.stage).sum();
     let room = available.saturating_sub(kernel.resident + kernel.scratch);
     let stages = room.checked_div(stage).unwrap_or(MOST_STAGES).min(MOST_STAGES);
+    let stages = whole_rounds(stages, &kernel.rings);
     if stages < 2 {
         return Err(NoPlan::SharedMemory { stage, available: room });
     }

@@ -45,7 +45,7 @@ mod machine;
 mod model;
 mod product;
 
-pub use kernel::{Kernel, KernelPlan, plan_kernel};
+pub use kernel::{Kernel, KernelPlan, MOST_STAGES, Ring, plan_kernel};
 pub use machine::{Entry, Machine, MachineError};
 pub use model::PROMOTION;
 pub use product::{

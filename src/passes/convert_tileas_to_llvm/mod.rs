@@ -36,7 +36,7 @@ mod warpgroup;
 mod words;
 
 use crate::{
-    analysis::warps::warps_of,
+    analysis::{rings::RingPositions, warps::warps_of},
     dialect::{
         debug_scope, gpu_module,
         hints::int_hint,
@@ -130,6 +130,7 @@ struct Lower<'c, 'm> {
     declared: RefCell<&'m mut FxHashSet<String>>,
     data: RefCell<&'m mut FxHashMap<Vec<u8>, usize>>,
     values: FxHashMap<usize, Lowered<'c>>,
+    ring_positions: RingPositions,
     /// Of the storage that is a stage of a ring, which one.
     stages: FxHashMap<usize, rings::Stage<'c>>,
     /// First block of the function.
@@ -227,6 +228,7 @@ impl<'c, 'm> Lower<'c, 'm> {
             declared: RefCell::new(&mut symbols.declared),
             data: RefCell::new(&mut symbols.data),
             values: FxHashMap::default(),
+            ring_positions: RingPositions::of(f.op()),
             stages: FxHashMap::default(),
             entry,
             lane,

@@ -8,7 +8,7 @@
 //! since all stages are empty at the beginning: waiting for the phase before the first returns at once.
 
 use super::{Lower, Lowered, llvm::Cmp};
-use crate::analysis::producers::condition;
+use crate::analysis::rings::{self, Wraps};
 use crate::dialect::{
     nv_tileas::{
         ConsumerReleaseOp, ConsumerWaitOp, CreateIteratorOp, CreatePipelineOp, ElectOp, IncIterOp, PipelineType,
@@ -16,7 +16,6 @@ use crate::dialect::{
     },
     pass::{Failed, fail},
     rt::*,
-    upstream::Scf,
 };
 
 /// The stages of a pipeline that its producer has filled, or has begun to fill.
@@ -90,16 +89,23 @@ impl<'c> Lower<'c, '_> {
         let first = self.scalar(op.op(), op.pipeline())?;
         let Position { full, parity } = self.position(op.op(), op.iterator())?;
         let l = &self.l;
-        let end = l.add(first, l.i32c(bytes));
-        // Back to the first stage, in a round of the other parity. Written by predicates: of selections LLVM and the
-        // finaliser make more instructions.
-        let text = format!(
-            "{{ .reg .pred around; add.u32 $0, $2, {BARRIER}; mov.b32 $1, $3; setp.eq.u32 around, $0, $4; \
-             @around sub.u32 $0, $0, {bytes}; @around xor.b32 $1, $1, 1; }}"
-        );
-        let words = Some(l.structure(&[l.i32, l.i32]));
-        let next = l.asm(&text, "=&r,=&r,r,r,r", words, &[full, parity, end], true).expect("asm with a result");
-        let (full, parity) = (l.field(next, l.i32, 0), l.field(next, l.i32, 1));
+        let (full, parity) = match self.ring_positions.step_from(op.iterator()) {
+            Wraps::Never => (l.add(full, l.i32c(BARRIER)), parity),
+            Wraps::Always => (l.add(full, l.i32c(BARRIER - bytes)), l.bin("xor", parity, l.i32c(1))),
+            Wraps::Sometimes => {
+                let end = l.add(first, l.i32c(bytes));
+                // Back to the first stage, in a round of the other parity. Written by predicates: of selections LLVM
+                // and the finaliser make more instructions.
+                let text = format!(
+                    "{{ .reg .pred around; add.u32 $0, $2, {BARRIER}; mov.b32 $1, $3; setp.eq.u32 around, $0, $4; \
+                     @around sub.u32 $0, $0, {bytes}; @around xor.b32 $1, $1, 1; }}"
+                );
+                let words = Some(l.structure(&[l.i32, l.i32]));
+                let next = l.asm(&text, "=&r,=&r,r,r,r", words, &[full, parity, end], true);
+                let next = next.expect("asm with a result");
+                (l.field(next, l.i32, 0), l.field(next, l.i32, 1))
+            }
+        };
         self.set_position(op.next(), Position { full, parity });
         Ok(())
     }
@@ -182,8 +188,10 @@ impl<'c> Lower<'c, '_> {
         let Position { full, .. } = self.position(op.op(), op.iterator())?;
         let predicate = op.predicate().map(|p| self.scalar(op.op(), p)).transpose()?;
         let l = &self.l;
-        // The other lanes have read the stage as well.
-        l.asm("bar.warp.sync -1;", "~{memory}", None, &[], false);
+        if !rings::only_multiplied(op.op(), op.pipeline()) {
+            // The other lanes have read the stage as well. Products read for all lanes at once.
+            l.asm("bar.warp.sync -1;", "~{memory}", None, &[], false);
+        }
         let first = l.icmp(Cmp::Eq, self.lane, l.i32c(0));
         let predicate = self.both(predicate, Some(first)).expect("one of the two is there");
         let Some(after) = op.after() else {
@@ -271,41 +279,5 @@ fn stages<'c>(op: OpRef<'c>, pipeline: Val<'c>) -> Result<i64, Failed> {
 
 /// The pipeline that an iterator steps through.
 fn pipeline_of<'c>(op: OpRef<'c>, iterator: Val<'c>) -> Result<Val<'c>, Failed> {
-    let unknown = || fail(op, "an iterator of no pipeline");
-    let mut v = iterator;
-    // Where it comes from, which is always further up.
-    loop {
-        let (parent, at) = match defining_op(v) {
-            Some(made) => {
-                if let Some(inc) = IncIterOp::cast(made) {
-                    return Ok(inc.pipeline());
-                }
-                if let Some(first) = CreateIteratorOp::cast(made) {
-                    return Ok(first.pipeline());
-                }
-                (made, results(made).position(|r| r == v))
-            }
-            None => {
-                let block = owner_of(v);
-                let parent = parent_of_block(block).ok_or_else(unknown)?;
-                // In front of what a loop carries is its counter.
-                let skipped = usize::from(Scf::of(parent) == Some(Scf::For));
-                (parent, args(block).position(|a| a == v).and_then(|i| i.checked_sub(skipped)))
-            }
-        };
-        let at = at.ok_or_else(unknown)?;
-        v = match Scf::of(parent) {
-            Some(Scf::For) => operand(parent, 3 + at),
-            // The first region gets what is carried; what it gives goes on.
-            Some(Scf::While) if defining_op(v).is_none() && entry_block(region(parent, 0)) == Some(owner_of(v)) => {
-                operand(parent, at)
-            }
-            Some(Scf::While) => operand(condition(parent).ok_or_else(unknown)?, at + 1),
-            Some(Scf::If) => {
-                let last = entry_block(region(parent, 0)).and_then(|b| ops_of(b).last()).ok_or_else(unknown)?;
-                operand(last, at)
-            }
-            _ => return Err(unknown()),
-        };
-    }
+    rings::pipeline_of(iterator).ok_or_else(|| fail(op, "an iterator of no pipeline"))
 }

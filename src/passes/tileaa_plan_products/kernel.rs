@@ -3,13 +3,13 @@
 //! Whole rows of all products are in one warpgroup. How many registers its tiles take is counted where most are held,
 //! as if each lay like an accumulator: a thread has a row of 32 and a column of four.
 
-use super::{Found, OTHER_BYTES, Obstacle, Side, least_scratch, refusal, rings};
+use super::{Found, OTHER_BYTES, Obstacle, Side, least_scratch, refusal, rings, stage};
 use crate::{
     analysis::{pressure::fullest, producers::LoadedOperand, tile_programs::TileProgram},
     dialect::{
         behaviour::{LayoutRelation, computes_locally, is_cheap, layout_relation},
         layouts::{Tensor, storage_bits},
-        nv_tileaa::{DotOp, ReduceOp},
+        nv_tileaa::{DotOp, ReduceOp, ScanOp, TiledLoadOp, TiledStoreOp},
         product_plan::ProductPlan,
         remark::{self, remark},
         rt::*,
@@ -17,7 +17,10 @@ use crate::{
     },
 };
 use rustc_hash::FxHashSet;
-use tile_plan::{Hints, Kernel, Machine, plan_kernel};
+use tile_plan::{Hints, Kernel, MOST_STAGES, Machine, Ring, plan_kernel};
+
+/// Bytes of a tensor map.
+const MAP_BYTES: u32 = 128;
 
 /// Warpgroups that a plan of a kernel has at most.
 const MOST_GROUPS: u32 = 2;
@@ -32,8 +35,7 @@ pub(super) fn plan<'c>(
     if let Some(p) = products.iter().find(|p| p.product.operand.bits() > 16) {
         return Err((p.op, "products of 32-bit elements depend on each other or share a block".into()));
     }
-    let rings: Vec<u32> =
-        rings(products).iter().map(|stages| stages.iter().map(|(s, _)| padded_bytes(*s) as u32).sum()).collect();
+    let rings = rings(products);
     if rings.is_empty() {
         return Err((op, "nothing is loaded for its products".into()));
     }
@@ -50,9 +52,15 @@ pub(super) fn plan<'c>(
     let kernel = Kernel {
         products: inside().map(|p| p.product).collect(),
         elsewhere: products.iter().filter(|p| block_of(p.op) != block).map(|p| p.product).collect(),
-        rings,
+        rings: rings
+            .iter()
+            .map(|operands| Ring {
+                stage: operands.iter().map(|(s, _)| padded_bytes(*s) as u32).sum(),
+                steps: inside().filter(|p| stage(p) == *operands).count() as u32,
+            })
+            .collect(),
         resident: resident_bytes(products),
-        scratch: least_scratch(MOST_GROUPS) * movers + OTHER_BYTES,
+        scratch: least_scratch(MOST_GROUPS) * movers + other_bytes(function, rings.len()),
         producer_registers: products.iter().map(|p| p.product.producer_registers[0]).max().unwrap_or(0),
         computed,
     };
@@ -84,6 +92,41 @@ fn resident_bytes(products: &[Found<'_>]) -> u32 {
         })
         .map(|t| (t.elements() as u32 * storage_bits(t.element) / 8).next_multiple_of(1024))
         .sum()
+}
+
+/// Barriers of rings, tensor maps under construction, and what warps exchange in reductions and scans; no more than is
+/// kept free in every kernel.
+fn other_bytes(function: OpRef<'_>, rings: usize) -> u32 {
+    let (mut maps, mut exchanged) = (0, 0);
+    walk(function, &mut |op| {
+        maps += u32::from(TiledLoadOp::cast(op).is_some() || TiledStoreOp::cast(op).is_some());
+        let dim = ReduceOp::cast(op).map(|x| x.dim()).or_else(|| ScanOp::cast(op).map(|x| x.dim()));
+        let Some(dim) = dim.and_then(|d| usize::try_from(d).ok()) else { return };
+        for t in operands(op).filter(|v| !is_in_rows(*v, dim)).filter_map(Tensor::of_value) {
+            let along = t.shape.get(dim).map_or(1, |n| (*n).max(1) as u64);
+            let lines = t.elements() as u64 / along * along.min(4 * u64::from(MOST_GROUPS));
+            exchanged += u32::try_from(lines * u64::from(storage_bits(t.element)) / 8).unwrap_or(OTHER_BYTES);
+        }
+    });
+    let barriers = 2 * size_of::<u64>() as u32 * MOST_STAGES * rings as u32;
+    (barriers + maps * MAP_BYTES).saturating_add(exchanged).min(OTHER_BYTES)
+}
+
+/// Whether each warp has all of the dimension: it goes along the rows of an accumulator, or of what is computed from
+/// one element by element.
+fn is_in_rows(v: Val<'_>, dim: usize) -> bool {
+    let shape = |v: Val<'_>| Tensor::of_value(v).map(|t| t.shape);
+    let (mut next, mut seen) = (vec![v], FxHashSet::default());
+    while let Some(v) = next.pop() {
+        let Some(op) = defining_op(v).filter(|_| seen.insert(key(v))) else { continue };
+        if DotOp::cast(op).is_some() {
+            return dim == 1;
+        }
+        if computes_locally(op) {
+            next.extend(operands(op).filter(|o| shape(*o) == shape(v)));
+        }
+    }
+    false
 }
 
 /// Elements that the ops of a block compute beside products.

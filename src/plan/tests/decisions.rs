@@ -1,6 +1,6 @@
 //! Decisions for the tiles that matter, and what holds for all.
 
-use tile_plan::{APlace, Hints, Kernel, Machine, Major, NoPlan, OperandType, Plan, ProductLoop, plan, plan_kernel};
+use tile_plan::{APlace, Hints, Kernel, Machine, Major, NoPlan, OperandType, Plan, ProductLoop, Ring, plan, plan_kernel};
 
 fn machine() -> Machine {
     Machine::named("sm_90").expect("the file of sm_90")
@@ -221,7 +221,7 @@ fn attention(m: u32, n: u32, d: u32) -> Kernel {
     Kernel {
         products: vec![scores, values],
         elsewhere: vec![],
-        rings: vec![2 * n * d],
+        rings: vec![Ring { stage: 2 * n * d, steps: 2 }],
         resident: 2 * m * d,
         scratch: 5120,
         producer_registers: 0,
@@ -238,7 +238,7 @@ fn live(m: u32, n: u32, d: u32) -> impl Fn(u32) -> u32 {
 fn kernels_of_several_products() {
     // `groups columns stages blocks | registers at launch, producer, consumer`.
     let rows = [
-        ((128, 128, 128), "2 n128 stages 5 blocks 1 | 168 40 232"),
+        ((128, 128, 128), "2 n128 stages 4 blocks 1 | 168 40 232"),
         ((128, 64, 128), "2 n128 stages 8 blocks 1 | 168 40 232"),
         ((128, 128, 64), "2 n128 stages 8 blocks 1 | 168 40 232"),
         // Rows of one warpgroup: another block takes the place of the second.
@@ -267,7 +267,7 @@ fn kernels_that_do_not_fit() {
     let wide = attention(128, 256, 256);
     assert!(matches!(refuse(&wide, &live(128, 256, 256)), NoPlan::Registers { .. }));
     // Two stages of 128 KB.
-    let deep = Kernel { rings: vec![128 << 10], ..attention(128, 64, 64) };
+    let deep = Kernel { rings: vec![Ring { stage: 128 << 10, steps: 2 }], ..attention(128, 64, 64) };
     assert!(matches!(refuse(&deep, &|_| 100), NoPlan::SharedMemory { .. }));
     let flat = attention(32, 64, 64);
     assert!(matches!(refuse(&flat, &|_| 50), NoPlan::Shape { m: 32, .. }));
@@ -280,7 +280,7 @@ fn kernel_reasons() {
     let plan = plan_kernel(&attention(128, 128, 128), &live(128, 128, 128), &hints, &machine()).expect("a plan");
     let expected = [
         "2 products an iteration, 1 with rows from registers, by 2 consumer warpgroups",
-        "5 stages of 32768 bytes beside 32768 bytes that stay; 166 registers of tiles, 198 in all of 232",
+        "4 stages of 32768 bytes beside 32768 bytes that stay; 166 registers of tiles, 198 in all of 232",
         "1 block of an SM; an iteration takes 2304 clocks, bound by arithmetic",
         "the hint occupancy = 2 is not followed: 1 is better or all that fits",
     ];

@@ -1,0 +1,198 @@
+//! Iterators of rings: which pipeline they step through, who reads its stages, and where they stand.
+//!
+//! Where an iterator stands is known as far as it is the same in all iterations of the loops around them.
+//!
+//! A loop that takes two steps through a ring of four stages begins each iteration at a stage of the same evenness, so
+//! that only one of its two steps can be the one from the last stage to the first. The other need not ask.
+//!
+//! An iterator's stage is known as a residue: `stage = residue (mod modulus)`, where the modulus divides the number of
+//! stages. A new iterator has residue zero modulo the stages, a step adds one, and where values meet, in a loop or
+//! behind a branch, the modulus becomes a common divisor. Everything is taken as known until a loop says otherwise.
+
+use crate::analysis::carried::sources;
+use crate::dialect::{
+    nv_tileaa::FuncOp,
+    nv_tileas::{AgentSwitchOp, AnyOp, CreateIteratorOp, IncIterOp, PipelineIteratorType, PipelineType, StageOp},
+    rt::*,
+};
+use rustc_hash::FxHashMap;
+
+/// Whether a step goes from the last stage to the first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wraps {
+    Never,
+    Always,
+    Sometimes,
+}
+
+/// A stage, known by its residue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Residue {
+    value: i64,
+    modulus: i64,
+    stages: i64,
+}
+
+impl Residue {
+    fn stepped(self) -> Self {
+        Residue { value: (self.value + 1) % self.modulus, ..self }
+    }
+
+    /// What is known of a value that is one or the other.
+    fn or(self, other: Self) -> Self {
+        let modulus = gcd(gcd(self.modulus, other.modulus), (self.value - other.value).abs());
+        Residue { value: self.value % modulus, modulus, ..self }
+    }
+
+    /// What is known of the step from here.
+    fn step(self) -> Wraps {
+        match (self.value + 1) % self.modulus {
+            0 if self.modulus == self.stages => Wraps::Always,
+            0 => Wraps::Sometimes,
+            _ => Wraps::Never,
+        }
+    }
+}
+
+fn gcd(a: i64, b: i64) -> i64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+/// Where the iterators of a function stand.
+#[derive(Default)]
+pub struct RingPositions(FxHashMap<usize, Residue>);
+
+impl RingPositions {
+    pub fn of(function: OpRef<'_>) -> Self {
+        let mut iterators = vec![];
+        walk(function, &mut |op| {
+            let inside = (0..region_count(op)).filter_map(|i| entry_block(region(op, i))).flat_map(args);
+            iterators.extend(results(op).chain(inside).filter(|v| PipelineIteratorType::cast(ty(*v)).is_some()));
+        });
+        let mut known = FxHashMap::default();
+        // A residue only ever loses factors of its modulus.
+        let mut changes = true;
+        while changes {
+            changes = false;
+            for v in &iterators {
+                let Some(now) = residue(*v, &known) else { continue };
+                changes |= known.insert(key(*v), now) != Some(now);
+            }
+        }
+        RingPositions(known)
+    }
+
+    /// Whether the step from an iterator goes from the last stage to the first.
+    pub fn step_from(&self, iterator: Val<'_>) -> Wraps {
+        self.0.get(&key(iterator)).map_or(Wraps::Sometimes, |r| r.step())
+    }
+}
+
+/// The pipeline that an iterator steps through.
+pub fn pipeline_of<'c>(iterator: Val<'c>) -> Option<Val<'c>> {
+    let mut v = iterator;
+    // Where it comes from first, which is always further up.
+    loop {
+        let made = defining_op(v);
+        if let Some(step) = made.and_then(IncIterOp::cast) {
+            return Some(step.pipeline());
+        }
+        if let Some(first) = made.and_then(CreateIteratorOp::cast) {
+            return Some(first.pipeline());
+        }
+        v = *sources(v).first()?;
+    }
+}
+
+/// Whether all that the agent of `op` reads of the stages of a pipeline is read by products of warpgroups.
+pub fn only_multiplied<'c>(op: OpRef<'c>, pipeline: Val<'c>) -> bool {
+    let (mut outermost, mut block) = (op, block_around(op));
+    while let Some(parent) = parent_op(outermost).filter(|p| FuncOp::cast(*p).is_none() && !is_agents(*p)) {
+        (outermost, block) = (parent, block_around(parent));
+    }
+    let mut only = block.is_some();
+    for op in block.into_iter().flat_map(ops_of) {
+        walk(op, &mut |o| {
+            let stage = StageOp::cast(o).filter(|s| pipeline_of(s.iterator()) == Some(pipeline));
+            only &= stage.is_none_or(|s| multiplied(s.index()));
+        });
+    }
+    only
+}
+
+fn is_agents(op: OpRef<'_>) -> bool {
+    AgentSwitchOp::cast(op).is_some()
+}
+
+/// Whether memory, or the stage with such a number, is only filled by tensor copies and read by products.
+fn multiplied(v: Val<'_>) -> bool {
+    uses(v).into_iter().all(|(user, _)| match AnyOp::cast(user) {
+        Some(AnyOp::AsyncDotOp(_) | AnyOp::PromotedDotOp(_) | AnyOp::AsyncTiledTmaLoadOp(_)) => true,
+        Some(
+            AnyOp::MemDescSlotOp(_)
+            | AnyOp::MemDescViewOp(_)
+            | AnyOp::MemDescPermuteOp(_)
+            | AnyOp::MemDescReinterpretOp(_),
+        ) => results(user).all(multiplied),
+        _ => false,
+    })
+}
+
+/// The residue of an iterator by what is known of those that it comes from; none if nothing is yet.
+fn residue(v: Val<'_>, known: &FxHashMap<usize, Residue>) -> Option<Residue> {
+    let of = |v: Val<'_>| known.get(&key(v)).copied();
+    let made = defining_op(v);
+    if let Some(first) = made.and_then(CreateIteratorOp::cast) {
+        let stages = PipelineType::cast(ty(first.pipeline()))?.stages();
+        return Some(Residue { value: 0, modulus: stages, stages });
+    }
+    if let Some(step) = made.and_then(IncIterOp::cast) {
+        return of(step.iterator()).map(Residue::stepped);
+    }
+    sources(v).into_iter().filter_map(of).reduce(Residue::or)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(value: i64, modulus: i64, stages: i64) -> Residue {
+        Residue { value, modulus, stages }
+    }
+
+    #[test]
+    fn steps_of_known_residues() {
+        for (residue, wraps) in [
+            (at(0, 4, 4), Wraps::Never),
+            (at(3, 4, 4), Wraps::Always),
+            (at(0, 2, 4), Wraps::Never),
+            (at(1, 2, 4), Wraps::Sometimes),
+            (at(0, 1, 4), Wraps::Sometimes),
+            (at(0, 1, 1), Wraps::Always),
+            (at(1, 3, 6), Wraps::Never),
+            (at(2, 3, 6), Wraps::Sometimes),
+        ] {
+            assert_eq!(residue.step(), wraps, "{residue:?}");
+        }
+    }
+
+    #[test]
+    fn what_meets_has_a_common_divisor() {
+        assert_eq!(at(0, 6, 6).or(at(2, 6, 6)), at(0, 2, 6));
+        assert_eq!(at(1, 6, 6).or(at(4, 6, 6)), at(1, 3, 6));
+        assert_eq!(at(5, 6, 6).or(at(5, 6, 6)), at(5, 6, 6));
+        assert_eq!(at(0, 4, 4).or(at(1, 2, 4)), at(0, 1, 4));
+        // An iteration of `steps` steps, until it changes nothing.
+        for (stages, steps, modulus) in [(4, 2, 2), (5, 2, 1), (8, 4, 4), (6, 4, 2), (3, 3, 3), (8, 3, 1)] {
+            let mut inside = at(0, stages, stages);
+            loop {
+                let next = inside.or((0..steps).fold(inside, |r, _| r.stepped()));
+                if next == inside {
+                    break;
+                }
+                inside = next;
+            }
+            assert_eq!(inside, at(0, modulus, stages), "{steps} steps through {stages}");
+        }
+    }
+}
