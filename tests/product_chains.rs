@@ -377,25 +377,68 @@ fn loops_that_stay() {
 
 //===-- machine code --------------------------------------------------------===//
 
-/// The loop of attention: products of one block are under way while the scores of another are computed with, nothing
+/// The loop of a chain: products of one block are under way while the scores of another are computed with, nothing
 /// spills, and ptxas keeps the products asynchronous, since a word of it about them would be an error.
+fn stays_under_way((m, n, d): (usize, usize, usize), program: &str, most: usize) {
+    let ptx = compiled(program, 3, Emit::Ptx);
+    let target = Target::by_name("sm_90").expect("a target");
+    let cubin = cubin::assemble(&ptx, target, 3, DebugInfo::None).unwrap_or_else(|e| panic!("{e}"));
+    assert!(cubin.resources.iter().all(|k| k.spill_stores + k.spill_loads == 0), "{m}x{n}x{d} spills");
+    let code = sass::disassemble(&cubin, &format!("chain-{m}-{n}-{d}-{most}")).unwrap_or_else(|e| panic!("{e}"));
+    let body = sass::innermost(&code, "GMMA").expect("a loop with products");
+    let waits: Vec<usize> = (0..body.len()).filter(|&i| body[i].opcode.contains("DEPBAR")).collect();
+    let [first, second] = waits[..] else { panic!("{} waits for products in {m}x{n}x{d}", waits.len()) };
+    let computed = (first..second).filter(|&i| body[i].opcode.starts_with("FMNMX")).count();
+    assert!(computed >= m * n / 256, "{computed} maxima between the waits of {m}x{n}x{d}");
+    let never = ["LDG", "LDL", "STL", "LDS", "STS", "BAR"];
+    let other = body.iter().find(|i| never.iter().any(|of| i.opcode.starts_with(of)));
+    assert!(other.is_none(), "{} in the loop of {m}x{n}x{d}", other.map_or("", |i| &i.opcode));
+    assert!(body.len() <= most, "{} instructions in an iteration of {m}x{n}x{d}", body.len());
+}
+
 #[test]
 fn products_stay_under_way() {
-    for (m, n, d, most) in [(128, 128, 128, 506), (128, 64, 128, 322), (128, 128, 64, 466)] {
+    for (m, n, d, most) in [(128, 128, 128, 499), (128, 64, 128, 315), (128, 128, 64, 459)] {
         let chain = Chain { element: Number::Bf16, m, n, d, w: d, ..CHAIN };
-        let ptx = compiled(&chain.program(&chain.usual("%x")), 3, Emit::Ptx);
-        let target = Target::by_name("sm_90").expect("a target");
-        let cubin = cubin::assemble(&ptx, target, 3, DebugInfo::None).unwrap_or_else(|e| panic!("{e}"));
-        assert!(cubin.resources.iter().all(|k| k.spill_stores + k.spill_loads == 0), "{m}x{n}x{d} spills");
-        let code = sass::disassemble(&cubin, &format!("chain-{m}-{n}-{d}")).unwrap_or_else(|e| panic!("{e}"));
-        let body = sass::innermost(&code, "GMMA").expect("a loop with products");
-        let waits: Vec<usize> = (0..body.len()).filter(|&i| body[i].opcode.contains("DEPBAR")).collect();
-        let [first, second] = waits[..] else { panic!("{} waits for products in {m}x{n}x{d}", waits.len()) };
-        let computed = (first..second).filter(|&i| body[i].opcode.starts_with("FMNMX")).count();
-        assert!(computed >= m * n / 256, "{computed} maxima between the waits of {m}x{n}x{d}");
-        let never = ["LDG", "LDL", "STL", "LDS", "STS", "BAR"];
-        let other = body.iter().find(|i| never.iter().any(|of| i.opcode.starts_with(of)));
-        assert!(other.is_none(), "{} in the loop of {m}x{n}x{d}", other.map_or("", |i| &i.opcode));
-        assert!(body.len() <= most, "{} instructions in an iteration of {m}x{n}x{d}", body.len());
+        stays_under_way((m, n, d), &chain.program(&chain.usual("%x")), most);
+    }
+}
+
+/// Attention as front ends write it: weights are powers of two of the scaled scores below their maximum.
+#[test]
+fn attention_has_few_instructions() {
+    for (m, n, d, stages, most) in [(128, 128, 128, 6, 440), (128, 64, 128, 8, 287), (128, 128, 64, 8, 399)] {
+        let chain = Chain { element: Number::Bf16, m, n, d, w: d, ..CHAIN };
+        let (column, scores) = (chain.column(), format!("tile<{m}x{n}xf32>"));
+        let mut body = chain.usual("%x");
+        for (simple, real) in [
+            (
+                format!("%top_nextf = maxf %top, %maxf : {column}"),
+                format!(
+                    "%scalef = constant <f32: 0.125> : {column}\n%scaledf = mulf %maxf, %scalef : {column}\n\
+                     %top_nextf = maxf %top, %scaledf : {column}"
+                ),
+            ),
+            (
+                format!("%belowf = subf %sf, %top_allf : {scores}"),
+                format!(
+                    "%lowf = negf %top_allf : {scores}\n%factorf = constant <f32: 0.125> : {scores}\n\
+                     %belowf = fma %sf, %factorf, %lowf : {scores}"
+                ),
+            ),
+            (format!("%wf = addf %cutf, %eightf : {scores}"), format!("%wf = exp2 %belowf flush_to_zero : {scores}")),
+            (
+                format!("%shrinkf = maxf %leftf, %halff : {column}"),
+                format!("%shrinkf = exp2 %grownf flush_to_zero : {column}"),
+            ),
+        ] {
+            assert!(body.contains(&simple), "{simple}");
+            body = body.replace(&simple, &real);
+        }
+        let program = chain.program(&body);
+        // An even number, so that keys or values always come at the end of the ring.
+        let plan = compiled(&program, 3, Emit::TileAs);
+        assert!(plan.contains(&format!("-> <{stages}>")), "no ring of {stages} stages\n{plan}");
+        stays_under_way((m, n, d), &program, most);
     }
 }

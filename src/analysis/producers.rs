@@ -5,8 +5,8 @@
 //! depend on is computed twice. A [`Slice`] is that part of a program; it exists if none of it has effects.
 
 use super::{
-    carried::sources,
     access::{View, fast_dimension},
+    carried::sources,
     layouts::default_layout,
     tile_programs::may_be_repeated,
 };

@@ -1,6 +1,8 @@
 //! Decisions for the tiles that matter, and what holds for all.
 
-use tile_plan::{APlace, Hints, Kernel, Machine, Major, NoPlan, OperandType, Plan, ProductLoop, Ring, plan, plan_kernel};
+use tile_plan::{
+    APlace, Hints, Kernel, Machine, Major, NoPlan, OperandType, Plan, ProductLoop, Ring, plan, plan_kernel,
+};
 
 fn machine() -> Machine {
     Machine::named("sm_90").expect("the file of sm_90")
