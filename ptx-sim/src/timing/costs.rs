@@ -2,7 +2,8 @@
 //!
 //! PTX is not what the machine executes. The rules here say what an assembler makes of it, as far as that is the same
 //! for every kernel: copies between registers, conversions between address spaces and loads of parameters vanish;
-//! 64-bit integers take two instructions; products of 8-bit floats on sm_90 become conversions and products of f16.
+//! 64-bit integers take two instructions; products of 8-bit floats become conversions and products of f16 on a machine
+//! that does not multiply them itself.
 
 use crate::exec::state::program::{Arg, Class, DInst, MemBase};
 use crate::ir::*;
@@ -50,6 +51,7 @@ pub(crate) enum Effect {
     Mbarrier(MbarrierOp),
     Bulk {
         load: bool,
+        engine: Engine,
     },
     BulkCommit,
     BulkWait {
@@ -58,11 +60,13 @@ pub(crate) enum Effect {
     },
     Wgmma {
         clk: f64,
+        /// Clocks after its end until it is seen to be complete.
+        completion: f64,
     },
     WgmmaCommit,
     WgmmaWait,
     Setmaxnreg {
-        inc: bool,
+        clk: f64,
     },
     /// Reads `%clock`.
     Clock,
@@ -130,84 +134,205 @@ impl Control {
 /// Numbers of predicates among registers.
 pub(crate) const PREDICATES: u32 = 1 << 24;
 
-macro_rules! costs {
-    ($($field:ident = $key:literal),* $(,)?) => {
-        /// The machine's numbers that the model uses.
-        #[derive(Clone, Debug)]
-        pub(crate) struct Costs { $(pub $field: f64),* }
+/// A struct of a machine's numbers.
+macro_rules! numbers {
+    (
+        $(#[$meta:meta])*
+        $name:ident { $($field:ident = $key:literal),* $(,)? } $({ $($group:ident: $type:ident),* })?
+    ) => {
+        $(#[$meta])*
+        pub(crate) struct $name { $(pub $field: f64,)* $($(pub $group: Result<$type, Error>),*)? }
 
-        impl Costs {
-            pub fn of(machine: &Machine) -> Result<Costs, Error> {
-                Ok(Costs { $($field: machine.get($key)?),* })
+        impl $name {
+            pub fn of(machine: &Machine) -> Result<$name, Error> {
+                Ok($name { $($field: machine.get($key)?,)* $($($group: $type::of(machine)),*)? })
             }
         }
     };
 }
 
-costs! {
-    sms = "sm.count", schedulers = "sm.schedulers", warps = "sm.warps", blocks = "sm.blocks",
-    registers = "sm.registers", register_unit = "sm.registers_per_warp_unit",
-    shared_bytes = "sm.shared_bytes", l1_bytes = "sm.l1_and_shared_bytes", shared_reserved = "sm.shared_reserved",
-    clock = "clock.max",
-    fma = "pipe.fma.interval", fma_double = "pipe.fma_double.interval", fma_half = "pipe.fma_half.interval",
-    alu = "pipe.alu.interval", imad = "pipe.imad.interval", mufu = "pipe.mufu.interval", pack = "pipe.pack.interval",
-    convert = "pipe.convert.interval", shuffle = "pipe.shuffle.passes", redux = "pipe.redux.passes",
-    fma_beside = "pipe.fma.beside_wgmma", alu_beside = "pipe.alu.beside_wgmma", mufu_beside = "pipe.mufu.beside_wgmma",
-    pack_beside = "pipe.pack.beside_wgmma", shuffle_beside = "pipe.shuffle.beside_wgmma",
-    latency_alu = "latency.alu", latency_fma = "latency.fma", latency_wide = "latency.wide", latency_mufu =
-    "latency.mufu",
-    latency_convert = "latency.convert", latency_special = "latency.special", latency_shuffle = "latency.shuffle",
-    latency_redux = "latency.redux", latency_predicate = "latency.predicate", latency_shared = "latency.shared",
-    latency_l1 = "latency.l1", latency_matrix = "latency.matrix_load", latency_l2 = "latency.l2", latency_dram
-    = "latency.dram",
-    mma_f16 = "mma.f16.m16n8k16.interval", mma_tf32 = "mma.tf32.m16n8k8.interval", mma_i8 = "mma.i8.m16n8k32.interval",
-    mma_f8 = "mma.f8.m16n8k32.interval", mma_f8_conversions = "mma.f8.m16n8k32.conversions",
-    mma_f8_additions = "mma.f8.m16n8k32.additions", mma_f64 = "mma.f64.m8n8k4.interval", mma_latency = "mma.latency",
-    wgmma_n256 = "wgmma.f16.n256.interval", wgmma_completion = "wgmma.completion", wgmma_shared = "wgmma.chain.shared", wgmma_registers =
-    "wgmma.chain.registers",
-    l2_one = "l2.one_sm", l2_private = "l2.all_private", l2_shared = "l2.all_shared", dram_rate = "dram.rate",
-    store_rate = "store.one_sm", store_all = "store.all_sms", store_phases = "store.phases", dram_write = "dram.write_rate", store_partial = "store.partial_sector", store_partial_bytes =
-    "store.partial_sector_bytes",
-    tma_l2_8 = "tma.l2.latency.8kb", tma_l2_16 = "tma.l2.latency.16kb", tma_l2_32 = "tma.l2.latency.32kb",
-    tma_l2_48 = "tma.l2.latency.48kb", tma_dram_8 = "tma.dram.latency.8kb", tma_dram_48 = "tma.dram.latency.48kb",
-    tma_store = "tma.store.latency.8kb", tma_issue = "tma.issue",
-    barrier = "barrier.named", mbarrier_edge = "mbarrier.edge", mbarrier_hit = "mbarrier.hit",
-    setmaxnreg_dec = "setmaxnreg.dec", setmaxnreg_inc = "setmaxnreg.inc",
-    sector = "cache.sector_bytes", sectors_of_line = "cache.sectors_of_line",
-    divide_32 = "code.div.i32.instructions", divide_64 = "code.div.i64.instructions",
-    divide_32_latency = "code.div.i32.latency", divide_64_latency = "code.div.i64.latency",
-    add_64 = "code.add.i64.instructions", minmax_64 = "code.minmax.i64.instructions",
-    multiply_64 = "code.mul.i64.instructions", several_64_latency = "code.mul.i64.latency",
-    divide_exact = "code.div.f32.exact.instructions", divide_exact_latency = "code.div.f32.exact.latency",
-    divide_approx = "code.div.f32.approx.instructions", divide_approx_latency = "code.div.f32.approx.latency",
-    exp_scaled = "code.ex2.f32.scaled.instructions", exp_scaled_latency = "code.ex2.f32.scaled.latency",
-    mma_f8_products = "mma.f8.m16n8k32.products", code_window = "code.window", even_rounds = "launch.even_rounds",
-    registers_most = "sm.registers_per_thread", registers_least = "code.registers.least",
-    registers_step = "code.registers.step", launch = "launch.overhead", launch_block = "launch.block", atomic_rate = "atomic.rate",
-    latency_operands = "latency.operands",
+numbers! {
+    /// Of products by warpgroups, and of what runs beside them.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    Wgmma {
+        n256 = "wgmma.f16.n256.interval",
+        completion = "wgmma.completion",
+        shared = "wgmma.chain.shared",
+        registers = "wgmma.chain.registers",
+        fma_beside = "pipe.fma.beside_wgmma",
+        alu_beside = "pipe.alu.beside_wgmma",
+        mufu_beside = "pipe.mufu.beside_wgmma",
+        pack_beside = "pipe.pack.beside_wgmma",
+        shuffle_beside = "pipe.shuffle.beside_wgmma",
+    }
 }
 
-impl Costs {
-    /// Clocks that a small load takes longer when its data are not in L2 but in memory. The same for all ways to load;
-    /// it was measured with the copy engine.
-    pub fn beyond_l2(&self) -> f64 {
-        self.tma_dram_8 - self.tma_l2_8
+numbers! {
+    /// Of the copy engine.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    Engine {
+        l2_8 = "tma.l2.latency.8kb",
+        l2_16 = "tma.l2.latency.16kb",
+        l2_32 = "tma.l2.latency.32kb",
+        l2_48 = "tma.l2.latency.48kb",
+        dram_8 = "tma.dram.latency.8kb",
+        dram_48 = "tma.dram.latency.48kb",
+        store = "tma.store.latency.8kb",
+        issue = "tma.issue",
     }
+}
 
+numbers! {
+    /// Of `setmaxnreg`.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    Setmaxnreg {
+        dec = "setmaxnreg.dec",
+        inc = "setmaxnreg.inc",
+    }
+}
+
+numbers! {
+    /// Of products of 8-bit floats, and what an assembler puts around them.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    ProductF8 {
+        interval = "mma.f8.m16n8k32.interval",
+        products = "mma.f8.m16n8k32.products",
+        conversions = "mma.f8.m16n8k32.conversions",
+        additions = "mma.f8.m16n8k32.additions",
+    }
+}
+
+numbers! {
+    /// Of products of block-scaled 4-bit floats.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    ProductF4 {
+        interval = "mma.f4.m16n8k64.interval",
+    }
+}
+
+numbers! {
+    /// The machine's numbers that the model uses: those that every program needs, and those of instructions that not
+    /// every machine has. Where one of the latter is missing, programs without the instruction have a time all the
+    /// same.
+    #[derive(Clone, Debug)]
+    Costs {
+        sms = "sm.count",
+        schedulers = "sm.schedulers",
+        warps = "sm.warps",
+        blocks = "sm.blocks",
+        registers = "sm.registers",
+        register_unit = "sm.registers_per_warp_unit",
+        shared_bytes = "sm.shared_bytes",
+        l1_bytes = "sm.l1_and_shared_bytes",
+        shared_reserved = "sm.shared_reserved",
+        clock = "clock.max",
+        fma = "pipe.fma.interval",
+        fma_double = "pipe.fma_double.interval",
+        fma_half = "pipe.fma_half.interval",
+        alu = "pipe.alu.interval",
+        imad = "pipe.imad.interval",
+        mufu = "pipe.mufu.interval",
+        pack = "pipe.pack.interval",
+        convert = "pipe.convert.interval",
+        shuffle = "pipe.shuffle.passes",
+        redux = "pipe.redux.passes",
+        latency_alu = "latency.alu",
+        latency_fma = "latency.fma",
+        latency_wide = "latency.wide",
+        latency_mufu = "latency.mufu",
+        latency_convert = "latency.convert",
+        latency_special = "latency.special",
+        latency_shuffle = "latency.shuffle",
+        latency_redux = "latency.redux",
+        latency_predicate = "latency.predicate",
+        latency_shared = "latency.shared",
+        latency_l1 = "latency.l1",
+        latency_matrix = "latency.matrix_load",
+        latency_l2 = "latency.l2",
+        latency_dram = "latency.dram",
+        mma_f16 = "mma.f16.m16n8k16.interval",
+        mma_tf32 = "mma.tf32.m16n8k8.interval",
+        mma_i8 = "mma.i8.m16n8k32.interval",
+        mma_f64 = "mma.f64.m8n8k4.interval",
+        mma_latency = "mma.latency",
+        l2_one = "l2.one_sm",
+        l2_private = "l2.all_private",
+        l2_shared = "l2.all_shared",
+        dram_rate = "dram.rate",
+        store_rate = "store.one_sm",
+        store_all = "store.all_sms",
+        store_phases = "store.phases",
+        dram_write = "dram.write_rate",
+        store_partial = "store.partial_sector",
+        store_partial_bytes = "store.partial_sector_bytes",
+        barrier = "barrier.named",
+        mbarrier_edge = "mbarrier.edge",
+        mbarrier_hit = "mbarrier.hit",
+        sector = "cache.sector_bytes",
+        sectors_of_line = "cache.sectors_of_line",
+        divide_32 = "code.div.i32.instructions",
+        divide_64 = "code.div.i64.instructions",
+        divide_32_latency = "code.div.i32.latency",
+        divide_64_latency = "code.div.i64.latency",
+        add_64 = "code.add.i64.instructions",
+        minmax_64 = "code.minmax.i64.instructions",
+        multiply_64 = "code.mul.i64.instructions",
+        several_64_latency = "code.mul.i64.latency",
+        divide_exact = "code.div.f32.exact.instructions",
+        divide_exact_latency = "code.div.f32.exact.latency",
+        divide_approx = "code.div.f32.approx.instructions",
+        divide_approx_latency = "code.div.f32.approx.latency",
+        exp_scaled = "code.ex2.f32.scaled.instructions",
+        exp_scaled_latency = "code.ex2.f32.scaled.latency",
+        code_window = "code.window",
+        even_rounds = "launch.even_rounds",
+        registers_most = "sm.registers_per_thread",
+        registers_least = "code.registers.least",
+        registers_step = "code.registers.step",
+        launch = "launch.overhead",
+        launch_block = "launch.block",
+        atomic_rate = "atomic.rate",
+        latency_operands = "latency.operands",
+        beyond_l2 = "latency.beyond_l2",
+        store_pause = "store.pause",
+    } {
+        wgmma: Wgmma, engine: Engine, setmaxnreg: Setmaxnreg, product_f8: ProductF8, product_f4: ProductF4
+    }
+}
+
+/// Why an instruction has no cost.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum NoCost {
+    /// The model does not know it.
+    Unknown,
+    /// The machine lacks a number.
+    Number(Error),
+}
+
+fn of<T: Clone>(group: &Result<T, Error>) -> Result<T, NoCost> {
+    group.clone().map_err(NoCost::Number)
+}
+
+/// Pipe, issue slots, clocks for which the pipe is taken, latency, and the rest of a [`Slot`] that needs no registers.
+type Kind = (Pipe, f64, f64, f64, Effect, Order);
+
+impl Engine {
     /// Clocks of a tensor load of some bytes without anything else going on; interpolated between measured sizes.
-    pub fn tma_latency(&self, bytes: f64, dram_share: f64) -> f64 {
-        let points = [(8.0, self.tma_l2_8), (16.0, self.tma_l2_16), (32.0, self.tma_l2_32), (48.0, self.tma_l2_48)];
+    pub fn latency(&self, bytes: f64, dram_share: f64) -> f64 {
+        let points = [(8.0, self.l2_8), (16.0, self.l2_16), (32.0, self.l2_32), (48.0, self.l2_48)];
         let kb = bytes / 1024.0;
         let i = points.iter().position(|(x, _)| kb <= *x).unwrap_or(points.len() - 1).max(1);
         let ((x0, y0), (x1, y1)) = (points[i - 1], points[i]);
         let l2 = y0 + (y1 - y0) * (kb - x0) / (x1 - x0);
-        let (d0, d1) = (self.tma_dram_8 - self.tma_l2_8, self.tma_dram_48 - self.tma_l2_48);
+        let (d0, d1) = (self.dram_8 - self.l2_8, self.dram_48 - self.l2_48);
         let dram = d0 + (d1 - d0) * (kb - 8.0) / (48.0 - 8.0);
         l2.max(0.0) + dram_share * dram.max(0.0)
     }
+}
 
-    /// The cost of an instruction. `None` for one that the model does not know.
-    pub fn slot(&self, inst: &DInst) -> Option<Slot> {
+impl Costs {
+    /// The cost of an instruction.
+    pub fn slot(&self, inst: &DInst) -> Result<Slot, NoCost> {
         let (pipe, issues, interval, latency, effect, order) = self.kind(inst)?;
         let bytes = match &inst.op {
             Op::Ld(a) | Op::St(a) => a.ty.bytes() * u32::from(a.vec),
@@ -229,17 +354,17 @@ impl Costs {
         if let Some((p, _)) = inst.guard {
             slot.reads.push(PREDICATES + p);
         }
-        Some(slot)
+        Ok(slot)
     }
 
-    fn kind(&self, inst: &DInst) -> Option<(Pipe, f64, f64, f64, Effect, Order)> {
+    fn kind(&self, inst: &DInst) -> Result<Kind, NoCost> {
         use Effect::*;
         let free = |pipe, issues: f64, interval: f64, latency| (pipe, issues, interval, latency, Compute, Order::Free);
         let alu = |n: f64| free(Pipe::Alu, n, n * self.alu, if n > 1.0 { self.latency_wide } else { self.latency_alu });
         let fixed = |effect| (Pipe::None, 1.0, 0.0, 0.0, effect, Order::Fixed);
         let words = |ty: &Type| f64::from(ty.bits().div_ceil(32).max(1));
         let alias = (Pipe::None, 0.0, 0.0, 0.0, Alias, Order::Free);
-        Some(match &inst.op {
+        Ok(match &inst.op {
             Op::Mov { .. } if matches!(inst.args.get(1), Some(Arg::Special(s)) if s.is_clock()) => fixed(Clock),
             Op::Mov { .. } if matches!(inst.args.get(1), Some(Arg::Special(_))) => {
                 free(Pipe::Alu, 1.0, self.alu, self.latency_special)
@@ -292,7 +417,7 @@ impl Costs {
             Op::Ldmatrix(_) => (Pipe::None, 1.0, 0.0, self.latency_matrix, Shared, Order::Load(Space::Shared)),
             Op::Stmatrix(_) => (Pipe::None, 1.0, 0.0, 0.0, Shared, Order::Store(Space::Shared)),
             Op::Movmatrix => (Pipe::None, 1.0, 0.0, self.latency_shuffle, Exchange { redux: false }, Order::Free),
-            Op::Mma(m) => self.product(m),
+            Op::Mma(m) => self.product(m)?,
             Op::Shfl { .. } => (Pipe::None, 1.0, 0.0, self.latency_shuffle, Exchange { redux: false }, Order::Free),
             Op::Redux { .. } | Op::Match { .. } => {
                 (Pipe::None, 1.0, 0.0, self.latency_redux, Exchange { redux: true }, Order::Free)
@@ -305,29 +430,32 @@ impl Costs {
             Op::CpAsyncWait { .. } => fixed(CopyWait),
             Op::CpAsyncMbarrierArrive { .. } => fixed(CopyArrive),
             Op::Mbarrier(op) => fixed(Mbarrier(*op)),
-            Op::CpBulk(m) if !m.prefetch => fixed(Bulk { load: m.dst != Space::Global }),
+            Op::CpBulk(m) if !m.prefetch => fixed(Bulk { load: m.dst != Space::Global, engine: of(&self.engine)? }),
             Op::CpTensor(m) if m.kind != TensorCopyKind::Prefetch => {
-                fixed(Bulk { load: m.kind == TensorCopyKind::Load })
+                fixed(Bulk { load: m.kind == TensorCopyKind::Load, engine: of(&self.engine)? })
             }
             Op::BulkCommit => fixed(BulkCommit),
             Op::BulkWait { read } => fixed(BulkWait { read: *read }),
             Op::Wgmma(m) => {
+                let numbers = of(&self.wgmma)?;
                 let depth = f64::from(m.k) * f64::from(m.aty.bits()) / 256.0;
-                let clk = self.wgmma_n256 * f64::from(m.n) / 256.0 * depth;
-                let latency =
-                    if matches!(inst.args[1], Arg::Vec(_)) { self.wgmma_registers } else { self.wgmma_shared };
-                (Pipe::None, 1.0, 0.0, latency, Wgmma { clk }, Order::Fixed)
+                let clk = numbers.n256 * f64::from(m.n) / 256.0 * depth;
+                let latency = if matches!(inst.args[1], Arg::Vec(_)) { numbers.registers } else { numbers.shared };
+                (Pipe::None, 1.0, 0.0, latency, Wgmma { clk, completion: numbers.completion }, Order::Fixed)
             }
             Op::WgmmaCommit => fixed(WgmmaCommit),
             Op::WgmmaWait => fixed(WgmmaWait),
-            Op::Setmaxnreg { inc } => fixed(Setmaxnreg { inc: *inc }),
-            Op::Tcgen05(_) | Op::Cluster(_) | Op::StAsync { .. } | Op::RedAsync { .. } => return None,
+            Op::Setmaxnreg { inc } => {
+                let numbers = of(&self.setmaxnreg)?;
+                fixed(Setmaxnreg { clk: if *inc { numbers.inc } else { numbers.dec } })
+            }
+            Op::Tcgen05(_) | Op::Cluster(_) | Op::StAsync { .. } | Op::RedAsync { .. } => return Err(NoCost::Unknown),
             _ if inst.class == Class::Control => fixed(Control),
             _ => fixed(Compute),
         })
     }
 
-    fn integer(&self, op: IntOp, ty: &Type) -> (Pipe, f64, f64, f64, Effect, Order) {
+    fn integer(&self, op: IntOp, ty: &Type) -> Kind {
         let wide = ty.bits() > 32;
         let (pipe, issues, latency) = match (op, wide) {
             (IntOp::Add | IntOp::Sub | IntOp::Min | IntOp::Max | IntOp::Abs | IntOp::Neg | IntOp::Sad, false) => {
@@ -344,7 +472,7 @@ impl Costs {
         (pipe, issues, issues * interval, latency, Effect::Compute, Order::Free)
     }
 
-    fn float(&self, op: FloatOp, ty: &Type, m: &FloatMods) -> (Pipe, f64, f64, f64, Effect, Order) {
+    fn float(&self, op: FloatOp, ty: &Type, m: &FloatMods) -> Kind {
         let half = ty.bits() <= 16 || matches!(ty, Type::F16x2 | Type::BF16x2);
         let arithmetic = match ty {
             Type::F64 => self.fma_double,
@@ -368,7 +496,7 @@ impl Costs {
         (pipe, issues, interval, latency, Effect::Compute, Order::Free)
     }
 
-    fn conversion(&self, m: &CvtMods) -> (Pipe, f64, f64, f64, Effect, Order) {
+    fn conversion(&self, m: &CvtMods) -> Kind {
         let (from, to) = (m.sty.is_float(), m.dty.is_float());
         let (pipe, issues, interval, latency) = match (from, to) {
             (false, false) if m.dty.bits() <= m.sty.bits() => (Pipe::None, 0.0, 0.0, 0.0),
@@ -380,32 +508,39 @@ impl Costs {
         (pipe, issues, interval, latency, effect, Order::Free)
     }
 
-    fn product(&self, m: &MmaMods) -> (Pipe, f64, f64, f64, Effect, Order) {
+    fn product(&self, m: &MmaMods) -> Result<Kind, NoCost> {
         let macs = f64::from(m.m) * f64::from(m.n) * f64::from(m.k);
         let share = |m: f64, n: f64, k: f64| macs / (m * n * k);
         let (issues, interval, latency) = match (m.aty, m.aty.bits()) {
             (Type::F64, _) => (1.0, self.mma_f64 * share(8.0, 8.0, 4.0), self.mma_latency),
             (Type::TF32, _) => (1.0, self.mma_tf32 * share(16.0, 8.0, 8.0), self.mma_latency),
-            (Type::E4M3 | Type::E5M2, _) => {
+            _ if matches!(m.kind, Some(MmaKind::Mxf4 | MmaKind::Mxf4nvf4)) => {
+                (1.0, of(&self.product_f4)?.interval * share(16.0, 8.0, 64.0), self.mma_latency)
+            }
+            (Type::E4M3 | Type::E5M2 | Type::E3M2 | Type::E2M3 | Type::E2M1, _) => {
                 // The conversions and additions are issued by the same scheduler on its other pipes.
+                let numbers = of(&self.product_f8)?;
                 let n = share(16.0, 8.0, 32.0);
-                let extra = self.mma_f8_conversions + self.mma_f8_additions;
-                let beside = self.mma_f8_conversions * self.pack;
-                (self.mma_f8_products + extra * n, self.mma_f8 * n, self.mma_latency + beside + self.latency_fma)
+                let extra = numbers.conversions + numbers.additions;
+                // A machine that multiplies 8-bit floats itself has neither.
+                let beside = numbers.conversions * self.pack + if extra > 0.0 { self.latency_fma } else { 0.0 };
+                (numbers.products + extra * n, numbers.interval * n, self.mma_latency + beside)
             }
             (_, bits) if bits <= 8 => (1.0, self.mma_i8 * share(16.0, 8.0, 32.0), self.mma_latency),
             _ => (1.0, self.mma_f16 * share(16.0, 8.0, 16.0), self.mma_latency),
         };
-        (Pipe::Tensor, issues, interval, latency, Effect::Compute, Order::Free)
+        Ok((Pipe::Tensor, issues, interval, latency, Effect::Compute, Order::Free))
     }
 
     /// The interval of a pipe while the tensor core reads shared memory for an asynchronous product.
     pub fn beside_wgmma(&self, pipe: Pipe, interval: f64) -> f64 {
+        // Without such products nothing runs beside one.
+        let Ok(beside) = &self.wgmma else { return interval };
         let factor = match pipe {
-            Pipe::Fma => self.fma_beside / self.fma,
-            Pipe::Alu => self.alu_beside / self.alu,
-            Pipe::Mufu => self.mufu_beside / self.mufu,
-            Pipe::Pack | Pipe::Convert => self.pack_beside / self.pack,
+            Pipe::Fma => beside.fma_beside / self.fma,
+            Pipe::Alu => beside.alu_beside / self.alu,
+            Pipe::Mufu => beside.mufu_beside / self.mufu,
+            Pipe::Pack | Pipe::Convert => beside.pack_beside / self.pack,
             Pipe::None | Pipe::Tensor => 1.0,
         };
         interval * factor

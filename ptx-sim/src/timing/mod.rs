@@ -34,7 +34,7 @@ pub use waits::{Line, Reason, Span};
 use crate::exec::state::program::Func;
 use crate::exec::state::record::{BlockClocks, BlockTrace, ClockReads, Event, RecordOptions, Recording};
 use crate::{Device, LaunchConfig, Module, RunOptions, SimError};
-use costs::{Costs, Effect, PREDICATES, Pipe, Slot};
+use costs::{Costs, Effect, NoCost, PREDICATES, Pipe, Slot};
 use image::Image;
 use replay::{Block, Input, Share, Sm};
 use schedule::Orders;
@@ -58,6 +58,8 @@ pub enum Error {
     Run(#[from] SimError),
     #[error("line {line}: the timing model does not know `{text}`")]
     Unknown { line: u32, text: String },
+    #[error("line {line}: `{text}` has no time: {missing}")]
+    NoNumber { line: u32, text: String, missing: tile_machine::Error },
     #[error("a block needs {what}, which a multiprocessor of {machine} does not have")]
     DoesNotFit { what: String, machine: String },
     #[error("line {line}: the replay found warps that wait for each other at `{text}`")]
@@ -274,7 +276,15 @@ fn samples(grid: [u32; 3]) -> Vec<u64> {
 fn slots(func: &Func, costs: &Costs, program: &crate::exec::state::program::Program) -> Result<Vec<Slot>, Error> {
     func.code
         .iter()
-        .map(|inst| costs.slot(inst).ok_or_else(|| Error::Unknown { line: inst.line, text: program.text(inst) }))
+        .map(|inst| {
+            costs.slot(inst).map_err(|why| {
+                let (line, text) = (inst.line, program.text(inst));
+                match why {
+                    NoCost::Unknown => Error::Unknown { line, text },
+                    NoCost::Number(missing) => Error::NoNumber { line, text, missing },
+                }
+            })
+        })
         .collect()
 }
 
@@ -416,7 +426,7 @@ fn mean_first_share(traces: &[Vec<Vec<Event>>], slots: &[Vec<Slot>], first: &[Ve
             Effect::Memory { load: true, atomic: false } | Effect::CopyAsync if event.b & 0xffff != 0 => {
                 costs.sector * f64::from(event.c)
             }
-            Effect::Bulk { load: true } => f64::from(event.c),
+            Effect::Bulk { load: true, .. } => f64::from(event.c),
             _ => continue,
         };
         all += bytes;

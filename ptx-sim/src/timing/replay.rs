@@ -441,7 +441,7 @@ impl<'a> Sm<'a> {
         let warp = &mut self.out.warps[w.index as usize];
         warp.cost.issued += 1;
         warp.cost.waits[wait.why as usize] += waited;
-        warp.copies += u64::from(active && slot.effect == Effect::Bulk { load: true });
+        warp.copies += u64::from(active && matches!(slot.effect, Effect::Bulk { load: true, .. }));
         warp.products += u64::from(slot.pipe == Pipe::Tensor || matches!(slot.effect, Effect::Wgmma { .. }));
         (w.earliest, w.wait) = (time, Wait { why: Reason::Slot, by: key });
         let s = w.index as usize % self.slot_free.len();
@@ -533,10 +533,10 @@ impl<'a> Sm<'a> {
             }
             Effect::Exchange { redux } => {
                 let s = self.warps[at].index as usize % self.slot_free.len();
-                let passes = match (redux, self.tensor_free[s] > time) {
-                    (true, false) => costs.redux,
-                    (false, false) => costs.shuffle,
-                    (_, true) => costs.shuffle_beside,
+                let passes = match (redux, &costs.wgmma) {
+                    (_, Ok(beside)) if self.tensor_free[s] > time => beside.shuffle_beside,
+                    (true, _) => costs.redux,
+                    (false, _) => costs.shuffle,
                 };
                 (self.shared(time, passes) + slot.latency, Reason::SharedMemory)
             }
@@ -563,7 +563,7 @@ impl<'a> Sm<'a> {
                 (time, Reason::Barrier)
             }
             Effect::Mbarrier(op) => self.mbarrier(at, event, op, time),
-            Effect::Bulk { load } => self.bulk(at, event, load, time),
+            Effect::Bulk { load, engine } => self.bulk(at, event, (load, &engine), time),
             Effect::BulkCommit => {
                 self.warps[at].bulk.commit();
                 self.warps[at].bulk_read.commit();
@@ -571,15 +571,15 @@ impl<'a> Sm<'a> {
             }
             Effect::BulkWait { read: false } => self.wait(at, event, Reason::Copies, |w| &mut w.bulk),
             Effect::BulkWait { read: true } => self.wait(at, event, Reason::Copies, |w| &mut w.bulk_read),
-            Effect::Wgmma { clk } => {
+            Effect::Wgmma { clk, completion } => {
                 let s = self.warps[at].index as usize % self.slot_free.len();
                 // After a pause the first product takes a while to start; those behind it are there before it ends.
-                let first = slot.latency - costs.wgmma_completion;
+                let first = slot.latency - completion;
                 let pause = time - self.tensor_free[s] > first;
                 let start = self.tensor_free[s].max(time) + if pause { first } else { 0.0 };
                 self.tensor_free[s] = start + clk;
                 self.out.busy.wgmma += clk;
-                self.warps[at].products.add(start + clk + costs.wgmma_completion, key);
+                self.warps[at].products.add(start + clk + completion, key);
                 self.span(at, "product", start, start + clk);
                 (time, Reason::AsyncProducts)
             }
@@ -595,8 +595,7 @@ impl<'a> Sm<'a> {
                 }
                 (time + costs.latency_special, Reason::Arithmetic)
             }
-            Effect::Setmaxnreg { inc } => {
-                let clk = if inc { costs.setmaxnreg_inc } else { costs.setmaxnreg_dec };
+            Effect::Setmaxnreg { clk } => {
                 let w = &mut self.warps[at];
                 (w.earliest, w.wait) = (time + clk, Wait { why: Reason::Arithmetic, by: key });
                 (time + clk, Reason::Arithmetic)

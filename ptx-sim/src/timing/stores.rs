@@ -21,7 +21,7 @@ impl InStep {
     pub fn clocks(&mut self, bytes: f64, share: Share, costs: &Costs, until: f64, time: f64) -> f64 {
         let (alone, together) = (bytes / share.store, bytes / share.store_all);
         // Between two phases lies at least a load from memory.
-        self.ended |= self.phase > 0.0 && time > until + costs.tma_dram_8;
+        self.ended |= self.phase > 0.0 && time > until + costs.store_pause;
         let apart = self.lag / (costs.store_phases * self.phase);
         let part = if self.ended { (1.0 - apart).max(0.0) } else { 1.0 };
         if !self.ended {

@@ -1,5 +1,6 @@
 //! Accesses of memory in time: what shared memory, L2 and memory serve, and when.
 
+use super::super::costs::Engine;
 use super::{Event, Reason, Share, Sm};
 
 impl Sm<'_> {
@@ -33,7 +34,7 @@ impl Sm<'_> {
         }
         if load {
             let end = self.request(start, bytes, first);
-            return (end + costs.latency_l2 + first * costs.beyond_l2(), Reason::GlobalMemory);
+            return (end + costs.latency_l2 + first * costs.beyond_l2, Reason::GlobalMemory);
         }
         let whole = f64::from(event.a - partial.min(event.a));
         let partial = f64::from(partial);
@@ -95,23 +96,29 @@ impl Sm<'_> {
         self.store_free = self.store_free.max(time) + clocks;
     }
 
-    pub(super) fn bulk(&mut self, at: usize, event: &Event, load: bool, time: f64) -> (f64, Reason) {
+    pub(super) fn bulk(
+        &mut self,
+        at: usize,
+        event: &Event,
+        (load, engine): (bool, &Engine),
+        time: f64,
+    ) -> (f64, Reason) {
         let costs = self.input.costs;
         let bytes = f64::from(event.a);
         let first = self.first(event);
-        self.warps[at].earliest = time + costs.tma_issue;
+        self.warps[at].earliest = time + engine.issue;
         let (read, done) = if load {
             // Alone, a copy takes its latency, which contains its bytes; after others it ends when the way is free.
             let end = self.request(time, bytes, first);
-            let alone = time + costs.tma_latency(bytes, first);
-            let queued = end + costs.tma_latency(0.0, first);
+            let alone = time + engine.latency(bytes, first);
+            let queued = end + engine.latency(0.0, first);
             (alone.max(queued), alone.max(queued))
         } else {
             self.store(time, bytes);
             let written = f64::from(event.c) / self.input.share.dram_write;
             self.dram_free = self.dram_free.max(time) + written;
             self.out.busy.dram += written;
-            let alone = time + costs.tma_store.min(bytes / costs.store_rate + costs.tma_issue);
+            let alone = time + engine.store.min(bytes / costs.store_rate + engine.issue);
             // What L2 has taken need not be in memory to have been read.
             let read = alone.max(self.store_free);
             (read, read.max(self.dram_free))
