@@ -52,11 +52,22 @@ pub enum Error {
 }
 
 /// The files, by name.
-const FILES: &[(&str, &str)] = &[("sm_90", include_str!("data/sm_90.json"))];
+const FILES: &[(&str, &str)] = &[
+    ("sm_80", include_str!("data/sm_80.json")),
+    ("sm_90", include_str!("data/sm_90.json")),
+    ("sm_100", include_str!("data/sm_100.json")),
+    ("sm_120", include_str!("data/sm_120.json")),
+];
 
 /// Names of all machines.
 pub fn names() -> impl Iterator<Item = &'static str> {
     FILES.iter().map(|(name, _)| *name)
+}
+
+/// The machine of programs for a target such as `sm_90a`, where there is one.
+pub fn of_target(target: &str) -> Option<&'static str> {
+    let generic = target.trim_end_matches(|c: char| c.is_ascii_lowercase());
+    names().find(|name| *name == generic)
 }
 
 impl Machine {
@@ -156,6 +167,71 @@ mod tests {
     }
 
     #[test]
+    fn targets_have_the_machine_of_their_number() {
+        let of = ["sm_80", "sm_90a", "sm_100f", "sm_120a", "sm_86", "sm_103a", "sm", ""].map(of_target);
+        assert_eq!(of, [Some("sm_80"), Some("sm_90"), Some("sm_100"), Some("sm_120"), None, None, None, None]);
+    }
+
+    /// What a machine has no numbers of, and why. `*` stands for any part of a key.
+    const LACKING: &[(&str, &[(&str, &str)])] = &[
+        ("sm_80", NO_WARPGROUPS),
+        ("sm_80", &[("mma.f8.*", "no products of 8-bit floats"), ("mma.f4.*", "nor of 4-bit floats")]),
+        ("sm_80", &[("tma.*", "no copy engine"), ("setmaxnreg.*", "an instruction of sm_90")]),
+        ("sm_90", &[("mma.f4.*", "an instruction of sm_120")]),
+        ("sm_100", NO_WARPGROUPS),
+        ("sm_100", &[("mma.f4.*", "an instruction of sm_120; here it is one of tcgen05")]),
+        ("sm_120", NO_WARPGROUPS),
+    ];
+    const NO_WARPGROUPS: &[(&str, &str)] = &[
+        ("wgmma.*", "an instruction of sm_90 only"),
+        ("pipe.*.beside_wgmma", "the same"),
+        ("epilogue.*", "measured behind such products, for the planner of them"),
+        ("clock.sustained_products", "nobody has published it"),
+    ];
+
+    fn fits(key: &str, pattern: &str) -> bool {
+        pattern.split_once('*').map_or(key == pattern, |(first, last)| key.starts_with(first) && key.ends_with(last))
+    }
+
+    /// All machines have the same numbers, but for what one of them lacks.
+    #[test]
+    fn machines_differ_in_the_numbers_that_are_listed() {
+        let machines: Vec<Machine> = names().map(|n| Machine::named(n).unwrap()).collect();
+        let all: std::collections::BTreeSet<&str> = machines.iter().flat_map(|m| m.entries().map(|(k, _)| k)).collect();
+        for machine in &machines {
+            let of_machine = LACKING.iter().filter(|(name, _)| *name == machine.name);
+            let patterns: Vec<&str> = of_machine.flat_map(|(_, lacking)| lacking.iter().map(|(p, _)| *p)).collect();
+            for key in &all {
+                let listed = patterns.iter().filter(|p| fits(key, p)).count();
+                assert_eq!(listed, usize::from(machine.entry(key).is_none()), "{}: {key}", machine.name);
+            }
+            for pattern in patterns {
+                assert!(all.iter().any(|key| fits(key, pattern)), "{}: nothing is '{pattern}'", machine.name);
+            }
+        }
+    }
+
+    /// A number that is taken from another machine as it is, is that machine's; each derived one says by which rule.
+    #[test]
+    fn numbers_of_other_machines_are_theirs() {
+        let mut compared = 0;
+        for machine in names().map(|n| Machine::named(n).unwrap()) {
+            for (key, entry) in machine.entries().filter(|(_, e)| e.kind == Origin::Derived) {
+                let own = machine.name == "sm_90";
+                assert!(own || !entry.note.is_empty(), "{}: {key} does not say by which rule", machine.name);
+                if let Some((other, key)) = entry.source.split_once(": ").filter(|_| entry.note.starts_with("as there"))
+                {
+                    assert_eq!(Machine::named(other).unwrap().get(key), Ok(entry.value), "{}: {key}", machine.name);
+                    compared += 1;
+                }
+            }
+            let measured = machine.entries().filter(|(_, e)| e.kind == Origin::Measured).count();
+            assert_eq!(measured > 0, machine.name == "sm_90", "{}", machine.name);
+        }
+        assert!(compared > 50, "{compared}");
+    }
+
+    #[test]
     fn errors_name_what_is_wrong() {
         let error = |text: &str| Machine::parse(text).unwrap_err().to_string();
         assert!(error("{").starts_with("machine file, text:"));
@@ -165,7 +241,7 @@ mod tests {
         assert!(error(&value(r#"{"kind":"measured","value":-1}"#)).contains("k: 'value' must be"));
         let other = r#"{"kind":"measured","value":1,"unit":"clk","source":"t: 1","date":"2026-01"}"#;
         assert!(error(&value(other)).contains("source 't' is not in 'sources'"));
-        assert!(Machine::named("sm_00").unwrap_err().to_string().contains("there is sm_90"));
+        assert!(Machine::named("sm_00").unwrap_err().to_string().contains("there is sm_80, sm_90"));
         assert!(
             Machine::named("sm_90").unwrap().get("nothing").unwrap_err().to_string().contains("no number 'nothing'")
         );

@@ -718,7 +718,7 @@ fn timing_predicts_and_writes_files() {
     assert!(file("t.html").contains("<svg") && file("t.trace").contains("traceEvents"));
 
     for (words, message) in [
-        ("--timing=sm_1", "no machine 'sm_1'; there is sm_90"),
+        ("--timing=sm_1", "no machine 'sm_1'; there is sm_80, sm_90"),
         ("--registers 8", "need --timing"),
         ("--timing zeros:f33:8", "is not zeros:TYPE:NxM"),
     ] {

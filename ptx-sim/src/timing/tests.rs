@@ -1,3 +1,5 @@
+mod machines;
+
 use super::*;
 use crate::units::{ElementType, Fill, TensorMap, TileParams};
 use crate::{Arg, Config, DevicePtr};
