@@ -30,7 +30,9 @@ struct Row {
 fn main() -> ExitCode {
     let trial = Trial::test("predicted_times", || compare().map_err(Failed::from));
     let rule = Trial::test("changes_are_told_apart", || told_apart().map_err(Failed::from));
-    libtest_mimic::run(&Arguments::from_args(), vec![trial, rule]).exit_code()
+    let machines = Trial::test("targets_have_their_machines", || each_machine().map_err(Failed::from));
+    let lacking = Trial::test("programs_for_other_machines_are_refused", || refused().map_err(Failed::from));
+    libtest_mimic::run(&Arguments::from_args(), vec![trial, rule, machines, lacking]).exit_code()
 }
 
 fn root() -> PathBuf {
@@ -117,9 +119,15 @@ fn predicted(rows: &[Row]) -> Result<Vec<f64>, String> {
 }
 
 fn one(row: &Row, number: usize) -> Result<f64, String> {
-    let json = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("timing-{}-{number}.json", std::process::id()));
+    let found = prediction(row, &["--timing=sm_90", "--gpu-name", "sm_90"], &number.to_string())?;
+    found["clocks"].as_f64().ok_or_else(|| format!("{}: no clocks", row.file))
+}
+
+/// What `tile-run` predicts, with these words besides. The name keeps files of others apart.
+fn prediction(row: &Row, words: &[&str], name: &str) -> Result<serde_json::Value, String> {
+    let json = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("timing-{}-{name}.json", std::process::id()));
     let mut command = Command::new(env!("CARGO_BIN_EXE_tile-run"));
-    command.args(["--timing=sm_90", "--gpu-name", "sm_90", "--grid", &row.grid, "--timing-json"]).arg(&json);
+    command.args(words).args(["--grid", &row.grid, "--timing-json"]).arg(&json);
     if let Some(entry) = &row.entry {
         command.args(["--entry", entry]);
     }
@@ -130,8 +138,75 @@ fn one(row: &Row, number: usize) -> Result<f64, String> {
     }
     let text = std::fs::read_to_string(&json).map_err(|e| format!("{}: {e}", json.display()))?;
     std::fs::remove_file(&json).map_err(|e| format!("{}: {e}", json.display()))?;
-    let found: serde_json::Value = serde_json::from_str(&text).map_err(|e| format!("{}: {e}", json.display()))?;
-    found["clocks"].as_f64().ok_or_else(|| format!("{}: no clocks", row.file))
+    serde_json::from_str(&text).map_err(|e| format!("{}: {e}", json.display()))
+}
+
+fn corpus(file: &str, grid: &str, arguments: &str) -> Row {
+    let arguments = arguments.split(' ').map(str::to_owned).collect();
+    Row { file: format!("tests/corpus/{file}.tileirbc"), entry: None, grid: grid.into(), arguments, clocks: 0.0 }
+}
+
+/// A product of 2048^3 by blocks of 128x128.
+fn square(file: &str, a: &str, c: &str) -> Row {
+    corpus(file, "16,16", &format!("zeros:{a}:2048x2048 zeros:{a}:2048x2048 zeros:{c}:2048x2048"))
+}
+
+/// A number of a machine's file.
+fn number(machine: &str, key: &str) -> Result<f64, String> {
+    let path = root().join(format!("src/machine/data/{machine}.json"));
+    let text = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+    let file: serde_json::Value = serde_json::from_str(&text).map_err(|e| format!("{}: {e}", path.display()))?;
+    file["values"][key]["value"].as_f64().ok_or_else(|| format!("{machine} has no {key}"))
+}
+
+/// Without a name the machine is that of the target. What is compiled for it is not faster than its memory or its
+/// tensor cores, and not many times slower.
+fn each_machine() -> Result<(), String> {
+    let array = "zeros:f32:4194304";
+    let sum = corpus("vadd_f32.13.1", "4096", &[array; 3].join(" "));
+    let scales = "zeros:e4m3:2048x2048 zeros:e8m0:2048x64 zeros:e4m3:2048x2048 zeros:e8m0:64x2048 zeros:f32:2048x2048";
+    let scaled = corpus("mma_mx.13.3", "16,16", scales);
+    let (f16, f8, i8) = (("mma.f16.m16n8k16", 2048.0), ("mma.f8.m16n8k32", 4096.0), ("mma.i8.m16n8k32", 4096.0));
+    let mut programs = vec![];
+    for target in ["sm_80", "sm_100", "sm_120"] {
+        programs.push((target, sum.clone(), None));
+        programs.push((target, square("matmul_bf16.13.1", "bf16", "bf16"), Some(f16)));
+        programs.push((target, square("matmul_i8.13.1", "i8", "i32"), Some(i8)));
+    }
+    programs.push(("sm_120", square("matmul_e4m3.13.1", "e4m3", "f32"), Some(f8)));
+    programs.push(("sm_120", scaled, Some(f8)));
+    for (i, (target, row, product)) in programs.iter().enumerate() {
+        let found = prediction(row, &["--timing", "--gpu-name", target], &format!("{target}-{i}"))?;
+        if found["machine"] != *target {
+            return Err(format!("{} for {target} was timed on {}", row.file, found["machine"]));
+        }
+        let get = |key: &str| number(target, key);
+        let least = match product {
+            // In nanoseconds: two arrays are read, one is written.
+            None => f64::from(4 << 22) * (2.0 / get("dram.rate")? + 1.0 / get("dram.write_rate")?),
+            Some((key, work)) => {
+                let rate = work * get("sm.schedulers")? / get(&format!("{key}.interval"))? * get("sm.count")?;
+                2048f64.powi(3) / rate / get("clock.max")? * 1000.0
+            }
+        };
+        let us = found["us"].as_f64().unwrap_or_default() - get("launch.overhead")?;
+        let times = us * 1000.0 / least;
+        if !(0.97..6.0).contains(&times) {
+            return Err(format!("{} on {target}: {us} us, {times} times the least", row.file));
+        }
+    }
+    // A target without a machine has that of sm_90, and the report says so.
+    let found = prediction(&sum, &["--timing", "--gpu-name", "sm_86"], "sm_86")?;
+    if found["machine"] == "sm_90" { Ok(()) } else { Err(format!("sm_86 was timed on {}", found["machine"])) }
+}
+
+/// A program for sm_90 uses what sm_80 does not have.
+fn refused() -> Result<(), String> {
+    let row = square("matmul_f16.13.1", "f16", "f16");
+    match prediction(&row, &["--timing=sm_80", "--gpu-name", "sm_90"], "refused") {
+        Err(e) if e.contains("has no time: machine sm_80 has no number '") => Ok(()),
+        other => Err(format!("{other:?}")),
+    }
 }
 
 fn told_apart() -> Result<(), String> {

@@ -62,8 +62,9 @@ simulation:
   --quiet                no progress bar
 
 timing:
-  --timing[=MACHINE]     predict the launch's time on a machine (sm_90) instead of running it: a few blocks are run,
-                         no results are computed
+  --timing[=MACHINE]     predict the launch's time on a machine (sm_80, sm_90, sm_100, sm_120) instead of running it: a
+                         few blocks are run, no results are computed; without MACHINE that of the program's target, or
+                         sm_90 where the target has none
   --registers N          registers of a thread as the assembler has allocated them; estimated where nothing is given
   --timing-json FILE     the prediction for programs
   --timing-trace FILE    the timeline of a block, for Perfetto
@@ -112,8 +113,10 @@ pub struct Options {
     pub trace: bool,
     pub stats: bool,
     pub quiet: bool,
-    /// Machine to predict the time for.
-    pub timing: Option<String>,
+    /// Whether to predict the time.
+    pub timing: bool,
+    /// The machine that is named; without one the program's target decides.
+    pub machine: Option<String>,
     pub registers: Option<u32>,
     pub timing_json: Option<PathBuf>,
     pub timing_trace: Option<PathBuf>,
@@ -152,7 +155,8 @@ pub fn parse(arguments: &[OsString]) -> Result<Options, String> {
         trace: false,
         stats: false,
         quiet: false,
-        timing: None,
+        timing: false,
+        machine: None,
         registers: None,
         timing_json: None,
         timing_trace: None,
@@ -184,7 +188,8 @@ pub fn parse(arguments: &[OsString]) -> Result<Options, String> {
         };
         if name == "--timing" {
             // The machine is part of the word, so that what follows is not taken for it.
-            o.timing = Some(inline.take().unwrap_or("sm_90").into());
+            o.timing = true;
+            o.machine = inline.take().map(Into::into);
             continue;
         }
         let mut value = || inline.take().or_else(|| words.next()).ok_or_else(|| format!("{name} needs a value"));
@@ -263,13 +268,13 @@ pub fn parse(arguments: &[OsString]) -> Result<Options, String> {
         return Ok(o);
     }
     let files = [&o.timing_json, &o.timing_trace, &o.timing_html];
-    if o.timing.is_none() && (o.registers.is_some() || o.timing_run || files.into_iter().any(Option::is_some)) {
+    if !o.timing && (o.registers.is_some() || o.timing_run || files.into_iter().any(Option::is_some)) {
         return Err("--registers and --timing-... need --timing".into());
     }
-    if o.check_each && (o.engine == Engine::Reference || o.timing.is_some()) {
+    if o.check_each && (o.engine == Engine::Reference || o.timing) {
         return Err("--check-each compiles and runs: neither --engine=reference nor --timing go with it".into());
     }
-    if o.check_against.is_some() && (o.check_each || o.engine == Engine::Reference || o.timing.is_some()) {
+    if o.check_against.is_some() && (o.check_each || o.engine == Engine::Reference || o.timing) {
         return Err("--check-against runs what is compiled: none of --check-each, --engine=reference, --timing".into());
     }
     if o.tolerance.is_some() && !o.check_each && o.check_against.is_none() {

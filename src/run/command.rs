@@ -116,8 +116,8 @@ fn command(
     let path = kernel.display().to_string();
     let module = Module::parse(&ptx).map_err(|e| Failure::Kernel { path, message: e.to_string() })?;
     let mut clocks = None;
-    if let Some(machine) = &options.timing {
-        let read = timing(&module, &launch, machine, &options, stdout)?;
+    if options.timing {
+        let read = timing(&module, &launch, &options, stdout)?;
         if !options.timing_run {
             return Ok(());
         }
@@ -159,15 +159,14 @@ fn command(
     if complaints.is_empty() { Ok(()) } else { Err(Failure::Wrong(complaints)) }
 }
 
+/// The machine that stands for targets which have none of their own.
+const OTHER_TARGETS: &str = "sm_90";
+
 /// Predicts the launch's time. Returns what the clock shows where the kernel reads it.
-fn timing(
-    module: &Module,
-    launch: &Launch,
-    machine: &str,
-    options: &Options,
-    stdout: &mut dyn Write,
-) -> Result<ClockReads, Failure> {
+fn timing(module: &Module, launch: &Launch, options: &Options, stdout: &mut dyn Write) -> Result<ClockReads, Failure> {
     let failed = |e: execute::Error| Failure::Execute { schedule: "timing".into(), error: Box::new(e) };
+    let of_target = || tile_machine::of_target(&module.target).unwrap_or(OTHER_TARGETS);
+    let machine = options.machine.as_deref().unwrap_or_else(of_target);
     let machine = tile_machine::Machine::named(machine).map_err(|e| Failure::Usage(e.to_string()))?;
     let known = ptx_sim::timing::Options { registers: options.registers, ..Default::default() };
     let mut p = execute::predict(module, launch, &machine, &known).map_err(failed)?;
@@ -262,7 +261,7 @@ fn ptx(kernel: &Path, options: &Options, compiler: &dyn Compiler, stderr: &mut d
         plugins: &options.plugins,
         insertions: &options.insertions,
         // A prediction tells which lines of the program it is about.
-        debug: if options.lineinfo || options.timing.is_some() { DebugInfo::Lines } else { DebugInfo::None },
+        debug: if options.lineinfo || options.timing { DebugInfo::Lines } else { DebugInfo::None },
         ..CompileRequest::new(&input, kind, options.target)
     };
     let mut report = |d| {
