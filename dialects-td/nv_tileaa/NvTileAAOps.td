@@ -75,6 +75,16 @@ def NvTileAA_GetNumProgramsOp : NvTileAA_Op<"get_num_programs", NvTileAA_Program
   let assemblyFormat = "attr-dict";
 }
 
+def NvTileAA_GetCtaRankOp : NvTileAA_Op<"get_cta_rank", NvTileAA_Program, [Pure]> {
+  let summary = "which of the thread blocks that share this tile block runs this, from zero on";
+  let description = [{
+    Zero where one thread block has a tile block for itself. How many share one is the attribute `nv_tileas.num_ctas`
+    of the function; `tileaa-slice-blocks` decides it.
+  }];
+  let results = (outs I32:$result);
+  let assemblyFormat = "attr-dict";
+}
+
 def NvTileAA_AssumeOp : NvTileAA_Op<"assume", NvTileAA_CheapElementwise, [Pure, AllTypesMatch<["value", "result"]>]> {
   let summary = "identity that carries a promise about its operand";
   let description = [{

@@ -287,6 +287,8 @@ impl Facts {
             Some(GetGlobalOp(_)) => Fact { divisor: vec![HEAP_ALIGNMENT; rank.max(1)], ..Fact::unknown(rank) },
             Some(AssumeOp(_)) => assume(op, same()),
             Some(GetProgramIdOp(_)) => Fact { range: Some((0, (1 << 24) - 1)), ..Fact::unknown(0) },
+            // No cluster has more than sixteen.
+            Some(GetCtaRankOp(_)) => Fact { range: Some((0, 15)), ..Fact::unknown(0) },
             Some(GetNumProgramsOp(_)) => Fact { range: Some((1, (1 << 24) - 1)), ..Fact::unknown(0) },
             // Two elements of four bits make a byte: nothing is a run.
             Some(AddPtrOp(_)) if pointee_shares_bytes(r) => Fact::unknown(rank),

@@ -44,7 +44,7 @@ fn bound_in(function: LLVMValueRef) -> usize {
 }
 
 /// What a thread reads of its place in the grid, which stays the same.
-const PLACES: [&str; 4] = ["tid.", "ctaid.", "ntid.", "nctaid."];
+const PLACES: [&str; 7] = ["tid.", "ctaid.", "ntid.", "nctaid.", "clusterid.", "nclusterid.", "cluster.ctarank"];
 
 /// Reads each place once, in the first block.
 ///

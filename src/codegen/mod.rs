@@ -13,9 +13,10 @@ mod parts;
 mod unsupported;
 mod workarounds;
 
-use crate::dialect::{ffi, rt::*};
+use crate::dialect::{ffi, gpu_module::BLOCKS_ARE_CLUSTERS, rt::*};
 use inkwell::{
     OptimizationLevel,
+    attributes::AttributeLoc,
     context::Context as LlvmContext,
     memory_buffer::MemoryBuffer,
     module::Module,
@@ -24,11 +25,11 @@ use inkwell::{
         CodeModel, FileType, InitializationConfig, RelocMode, Target as LlvmTarget, TargetData, TargetMachine,
         TargetTriple,
     },
-    values::{AsValueRef, InstructionValue},
+    values::{AsValueRef, FunctionValue, InstructionValue},
 };
 use std::{collections::HashSet, path::Path, sync::Once};
 use tile_interface::{Backend, DebugInfo};
-use tile_targets::{FinaliseError, Finalised, Target};
+use tile_targets::{Directive, EntryDirectives, FinaliseError, Finalised, Target};
 
 pub use device_library::LibraryError;
 pub use libnvvm::NvvmError;
@@ -242,6 +243,11 @@ impl<'l> Code<'l> {
                 (finished.text, finished.entries)
             }
             Backend::LibNvvm(file) => {
+                if !self.clusters().is_empty() {
+                    return Err(CodegenError::Unsupported(
+                        "libNVVM writes no launches that count clusters; --backend=llvm does".into(),
+                    ));
+                }
                 let text = libnvvm::compile(&self.module, file, self.options, debug)?;
                 let scanned = tile_targets::scan::scan(&text).map_err(FinaliseError::from)?;
                 (text, scanned.entries.into_iter().filter(|e| e.body.is_some()).map(|e| e.name).collect())
@@ -266,7 +272,17 @@ impl<'l> Code<'l> {
         }
         let text = std::str::from_utf8(buffer.as_slice()).map_err(|e| CodegenError::Emit(e.to_string()))?;
         let text = chains.write(text.trim_end_matches('\0'));
-        Ok(tile_targets::finalise(&text, self.options.target, &[])?)
+        let clusters = self.clusters();
+        let directives = [Directive::BlocksAreClusters];
+        let asked = clusters.iter().map(|entry| EntryDirectives { entry, directives: &directives });
+        Ok(tile_targets::finalise(&text, self.options.target, &asked.collect::<Vec<_>>())?)
+    }
+
+    /// The kernels whose launches count clusters.
+    fn clusters(&self) -> Vec<String> {
+        let counts =
+            |f: &FunctionValue<'_>| f.get_string_attribute(AttributeLoc::Function, BLOCKS_ARE_CLUSTERS).is_some();
+        self.module.get_functions().filter(counts).map(|f| f.get_name().to_string_lossy().into_owned()).collect()
     }
 }
 

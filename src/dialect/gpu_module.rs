@@ -8,6 +8,13 @@ use super::{
 /// Discardable attribute of a kernel: warps of a block, i64.
 pub const NUM_WARPS: &str = "nv_tileas.num_warps";
 
+/// Discardable attribute of a kernel: thread blocks that share a tile block, as a cluster, i64. Left out, each has one
+/// for itself.
+pub const NUM_CTAS: &str = "nv_tileas.num_ctas";
+
+/// Attribute of a kernel in LLVM IR: its launch counts clusters. LLVM 21 does not know it, later releases do.
+pub const BLOCKS_ARE_CLUSTERS: &str = "nvvm.blocksareclusters";
+
 /// Discardable attribute of a kernel: registers of each thread at launch, i64. Left out, ptxas chooses.
 pub const MAX_REGISTERS: &str = "nv_tileas.max_registers";
 

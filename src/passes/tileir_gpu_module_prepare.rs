@@ -7,13 +7,15 @@
 //! nv_tileas.num_warps = 4     nvvm.reqntid = [128, 1, 1]     .reqntid 128, 1, 1
 //! nv_tileas.multiplies        nvvm.minctasm = 1              .minnctapersm 1
 //! nv_tileas.min_blocks = 2    nvvm.minctasm = 2              .minnctapersm 2
+//! nv_tileas.num_ctas = 2      nvvm.cluster_dim = [2, 1, 1]   .reqnctapercluster 2, 1, 1
+//!                             nvvm.blocksareclusters         .blocksareclusters
 //! ```
 //!
 //! Functions that are not kernels become internal to the module, so that LLVM may change and drop them.
 
 use crate::{
     dialect::{
-        gpu_module::{MAX_REGISTERS, MIN_BLOCKS, MULTIPLIES, NUM_WARPS, functions},
+        gpu_module::{BLOCKS_ARE_CLUSTERS, MAX_REGISTERS, MIN_BLOCKS, MULTIPLIES, NUM_CTAS, NUM_WARPS, functions},
         pass::{Failed, PassContext, RustPass, descriptors, fail},
         rt::*,
     },
@@ -54,6 +56,14 @@ fn kernel<'c>(function: OpRef<'c>, context: &'c Context) -> Result<(), Failed> {
         remove_discardable_attr(function, NUM_WARPS);
     } else if discardable_attr(function, "nvvm.reqntid").is_none() {
         return Err(fail(function, "the kernel does not say how many warps its blocks have"));
+    }
+    if let Some(blocks) = discardable_attr(function, NUM_CTAS) {
+        // Launches count tile blocks, which are clusters here.
+        let cluster = DenseI32ArrayAttribute::new(context, &[int_attr(blocks) as i32, 1, 1]);
+        set_discardable_attr(function, "nvvm.cluster_dim", cluster.into());
+        let counted = Attribute::parse(context, &format!("[\"{BLOCKS_ARE_CLUSTERS}\"]"));
+        set_attr(function, "passthrough", counted.expect("a well-formed attribute"));
+        remove_discardable_attr(function, NUM_CTAS);
     }
     if let Some(registers) = discardable_attr(function, MAX_REGISTERS) {
         set_discardable_attr(function, "nvvm.maxnreg", i32_attr(context, int_attr(registers) as i32));

@@ -142,6 +142,8 @@ struct Lower<'c, 'm> {
     warp_bits: u32,
     thread: Val<'c>,
     warps: u64,
+    /// A cluster shares each tile block.
+    clustered: bool,
     /// The hardware's barrier of an agent; none for that of the block.
     barrier_id: Option<u64>,
     /// Registers of each thread at launch, where the kernel says so.
@@ -204,6 +206,9 @@ impl<'c, 'm> Lower<'c, 'm> {
         if let Some(registers) = discardable_attr(f.op(), gpu_module::MAX_REGISTERS) {
             s.attr(gpu_module::MAX_REGISTERS, registers);
         }
+        if let Some(blocks) = discardable_attr(f.op(), gpu_module::NUM_CTAS) {
+            s.attr(gpu_module::NUM_CTAS, blocks);
+        }
         // A wish that the threads of a multiprocessor do not allow is none.
         let most = i64::from(target.limits.threads_per_sm) / (32 * warps as i64);
         let wish = f.hints().and_then(|h| int_hint(h, target.name, "min_ctas_per_sm", |n| (1..=most).contains(&n)));
@@ -236,6 +241,7 @@ impl<'c, 'm> Lower<'c, 'm> {
             warp_bits: warps.ilog2(),
             thread,
             warps,
+            clustered: discardable_attr(f.op(), gpu_module::NUM_CTAS).is_some(),
             barrier_id: None,
             launched_registers: discardable_attr(f.op(), gpu_module::MAX_REGISTERS).map(int_attr),
             barriers_used: 0,
@@ -310,9 +316,14 @@ impl<'c, 'm> Lower<'c, 'm> {
                 self.give_back_maps();
                 self.l.b.create("llvm.return", &[], &[], &[]);
             }
-            GetProgramIdOp(_) => self.special(op, ["ctaid.x", "ctaid.y", "ctaid.z"]),
+            GetProgramIdOp(_) => self.special(op, self.grid("ctaid", "clusterid")),
+            GetCtaRankOp(_) if self.clustered => self.special(op, ["cluster.ctarank".to_string()]),
+            GetCtaRankOp(x) => {
+                let zero = self.l.i32c(0);
+                self.set_all(x.result(), vec![zero]);
+            }
             IsValidProgramIdOp(x) => self.is_valid_program_id(x)?,
-            GetNumProgramsOp(_) => self.special(op, ["nctaid.x", "nctaid.y", "nctaid.z"]),
+            GetNumProgramsOp(_) => self.special(op, self.grid("nctaid", "nclusterid")),
             AssumeOp(x) => {
                 let v = self.values.get(&key(x.value())).cloned().unwrap_or(Lowered::Nothing);
                 self.values.insert(key(x.result()), v);
@@ -463,18 +474,23 @@ impl<'c, 'm> Lower<'c, 'm> {
     /// Whether each coordinate, taken as unsigned, is less than the grid's extent.
     fn is_valid_program_id(&mut self, x: nv_tileaa::IsValidProgramIdOp<'c>) -> Result<(), Failed> {
         let mut valid = None;
-        for (v, extent) in [(x.x(), "nctaid.x"), (x.y(), "nctaid.y"), (x.z(), "nctaid.z")] {
+        for (v, extent) in [x.x(), x.y(), x.z()].into_iter().zip(self.grid("nctaid", "nclusterid")) {
             let v = self.scalar(x.op(), v)?;
-            let inside = self.l.icmp(llvm::Cmp::Ult, v, self.l.sreg(extent));
+            let inside = self.l.icmp(llvm::Cmp::Ult, v, self.l.sreg(&extent));
             valid = self.both(valid, Some(inside));
         }
         self.set_all(x.result(), vec![valid.expect("three coordinates")]);
         Ok(())
     }
 
-    fn special(&mut self, op: OpRef<'c>, names: [&str; 3]) {
+    /// Registers of a tile block's place in the grid: that of the thread block, or of the cluster that shares it.
+    fn grid(&self, of_block: &str, of_cluster: &str) -> [String; 3] {
+        ["x", "y", "z"].map(|d| format!("{}.{d}", if self.clustered { of_cluster } else { of_block }))
+    }
+
+    fn special<const N: usize>(&mut self, op: OpRef<'c>, names: [String; N]) {
         for (r, name) in results(op).zip(names) {
-            let v = self.l.sreg(name);
+            let v = self.l.sreg(&name);
             self.values.insert(key(r), Lowered::Scalar(v));
         }
     }

@@ -18,6 +18,11 @@ gpu.module @m {
   llvm.func @planned() attributes {nvvm.kernel, nv_tileas.max_registers = 168 : i64, nv_tileas.min_blocks = 3 : i64, nv_tileas.multiplies, nv_tileas.num_warps = 12 : i64} {
     llvm.return
   }
+  // Launches count tile blocks, each of which is a cluster.
+  // CHECK: llvm.func @shared() attributes {nvvm.cluster_dim = array<i32: 2, 1, 1>, nvvm.kernel, nvvm.reqntid = array<i32: 128, 1, 1>, passthrough = ["nvvm.blocksareclusters"]}
+  llvm.func @shared() attributes {nvvm.kernel, nv_tileas.num_ctas = 2 : i64, nv_tileas.num_warps = 4 : i64} {
+    llvm.return
+  }
   // What a kernel says in NVVM's terms stays.
   // CHECK: llvm.func @own() attributes {nvvm.kernel, nvvm.reqntid = array<i32: 32, 2, 1>}
   llvm.func @own() attributes {nvvm.kernel, nvvm.reqntid = array<i32: 32, 2, 1>} {
