@@ -140,6 +140,26 @@ def TileAANarrowLoads : Pass<"tileaa-narrow-loads", "::mlir::ModuleOp"> {
   let dependentDialects = ["nv_tileaa"];
 }
 
+def TileAASliceBlocks : Pass<"tileaa-slice-blocks", "::mlir::ModuleOp"> {
+  let summary = "the thread blocks of a cluster share a tile block, each with slices of its tensors";
+  let description = [{
+    Stores, and what they need, are sliced along one dimension, so that each thread block has the part of its rank and
+    nothing is communicated. Functions in which something is in the way stay as they are, with a remark.
+
+    Left to choose, functions are sliced whose products are too large for the warpgroups of one thread block, or whose
+    hint `num_cta_in_cga` asks for it where the prediction is about as good. Only targets with products of warpgroups
+    are chosen for.
+  }];
+  let options = [
+    Option<"numCtas", "num-ctas", "int64_t", "0", "thread blocks that share a tile block: 1, 2, 4 or 8; 0 to choose">,
+    Option<"computeCapability", "compute-capability", "std::string", "\"sm_100\"", "target, sm_NN">
+  ];
+  let statistics = [
+    Statistic<"numSliced", "num-sliced", "functions whose tile blocks are shared">
+  ];
+  let dependentDialects = ["arith", "nv_tileaa", "scf"];
+}
+
 def TileAASliceProducts : Pass<"tileaa-slice-products", "::mlir::ModuleOp"> {
   let summary = "loops over deep tiles of matrix products become loops over slices of them";
   let description = [{

@@ -3,6 +3,7 @@
 
 use super::{
     layouts::{Tensor, storage_bits},
+    nv_tileaa,
     nv_tileas::{AsyncDotOp, DotOp, DotScaledOp, MemDescType, MmaAttr, MmaKind, PromotedDotOp},
     pass::context_of,
     rt::*,
@@ -16,6 +17,7 @@ use melior::{
 use mlir_sys::*;
 use tile_layout::{HardwareLayout, Major, Multiplier, Shape, WarpgroupOperand, warpgroup_left, warpgroups_of};
 use tile_mma::{Element, Row, Unit};
+use tile_plan::OperandType;
 use tile_targets::Target;
 
 /// What multiplies, as the attribute `#nv_tileas.mma` names it: a unit and a shape. With the element types of a product
@@ -342,6 +344,25 @@ pub fn is_zero(v: Val<'_>) -> bool {
 pub fn promotes(element: Element, fast: bool, (acc, depth): (Val<'_>, i64), most: u32) -> bool {
     let is_small = matches!(element, Element::E4m3 | Element::E5m2);
     is_small && !fast && (depth > most.into() || !is_zero(acc))
+}
+
+/// The type of a product's operands, if both have one that warpgroups multiply.
+pub fn operand_type(dot: &nv_tileaa::DotOp<'_>) -> Option<OperandType> {
+    let of = |v, unsigned| element_of(Tensor::of_value(v)?.element, unsigned);
+    let (left, right) = (of(dot.lhs(), dot.lhs_unsigned())?, of(dot.rhs(), dot.rhs_unsigned())?);
+    if left != right {
+        return None;
+    }
+    Some(match left {
+        Element::F16 => OperandType::F16,
+        Element::Bf16 => OperandType::Bf16,
+        Element::Tf32 => OperandType::Tf32,
+        Element::E4m3 => OperandType::E4m3,
+        Element::E5m2 => OperandType::E5m2,
+        Element::S8 => OperandType::S8,
+        Element::U8 => OperandType::U8,
+        _ => return None,
+    })
 }
 
 /// Where the left operand of a product of warpgroups is.

@@ -55,6 +55,10 @@ pub const NO_TENSOR_CORE: Category = missed(RemarkSubject::TensorCore, "NoTensor
 pub const NO_WARPGROUPS: Category = missed(RemarkSubject::TensorCore, "NoWarpgroups");
 /// How the products of a kernel are shared out among warpgroups, and why so.
 pub const WARPGROUP_PLAN: Category = analysis(RemarkSubject::TensorCore, "WarpgroupPlan");
+/// The thread blocks of a cluster share each tile block.
+pub const SHARED_TILE_BLOCK: Category = analysis(RemarkSubject::Other, "SharedTileBlock");
+/// Several thread blocks would do what is too large for one, and something keeps them from sharing a tile block.
+pub const NOT_SHARED: Category = missed(RemarkSubject::Other, "NotShared");
 /// A product is computed by matrix instructions of a wider type.
 pub const WIDENED_OPERANDS: Category = missed(RemarkSubject::TensorCore, "WidenedOperands");
 /// A conversion of a narrow type takes several instructions.

@@ -12,6 +12,7 @@ pub mod tileaa_hoist_views;
 pub mod tileaa_narrow_loads;
 pub mod tileaa_outline_producers;
 pub mod tileaa_plan_products;
+pub mod tileaa_slice_blocks;
 pub mod tileaa_slice_products;
 pub mod tileas_assign_dot_layouts;
 pub mod tileas_assign_load_store_layouts;
@@ -78,6 +79,7 @@ pub(crate) fn register_own() {
     register::<tileaa_narrow_loads::NarrowLoads>();
     register::<tileaa_outline_producers::OutlineProducers>();
     register::<tileaa_plan_products::PlanProducts>();
+    register::<tileaa_slice_blocks::SliceBlocks>();
     register::<tileaa_slice_products::SliceProducts>();
     register::<tileas_materialize_async::MaterializeAsync>();
     register::<tileas_lower_tma_load_store_to_async::LowerTmaLoadStoreToAsync>();

@@ -33,7 +33,7 @@ use crate::{
     },
     dialect::{
         behaviour::{self, LayoutRelation},
-        dots::{element_of, promotes},
+        dots::{element_of, operand_type, promotes},
         hints::{bool_hint, int_hint},
         layouts::{Tensor, storage_bits},
         loops::loops_around,
@@ -466,24 +466,6 @@ const MAKER_REGISTERS: u32 = 40;
 fn stored_bits(function: OpRef<'_>, elements: i64) -> Option<u32> {
     let stored = collect_ops(function, |o| TiledStoreOp::cast(o).and_then(|s| Tensor::of_value(s.value())));
     stored.iter().filter(|t| t.elements() >= elements).map(|t| storage_bits(t.element)).max()
-}
-
-fn operand_type(dot: &DotOp<'_>) -> Option<OperandType> {
-    let of = |v, unsigned| element_of(Tensor::of_value(v)?.element, unsigned);
-    let (left, right) = (of(dot.lhs(), dot.lhs_unsigned())?, of(dot.rhs(), dot.rhs_unsigned())?);
-    if left != right {
-        return None;
-    }
-    Some(match left {
-        Element::F16 => OperandType::F16,
-        Element::Bf16 => OperandType::Bf16,
-        Element::Tf32 => OperandType::Tf32,
-        Element::E4m3 => OperandType::E4m3,
-        Element::E5m2 => OperandType::E5m2,
-        Element::S8 => OperandType::S8,
-        Element::U8 => OperandType::U8,
-        _ => return None,
-    })
 }
 
 /// Whether a load may be started by other threads, before its turn.

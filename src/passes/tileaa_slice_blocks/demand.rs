@@ -1,0 +1,506 @@
+//! Which parts of each value a thread block needs, from the stores backwards.
+//!
+//! Several parts of one value may be needed: the whole of a tile that is the right operand of one product, and rows of
+//! it for another one. Loops and branches then carry each of them.
+
+use crate::{
+    analysis::{access::View, facts::Facts},
+    dialect::{
+        behaviour::{LayoutRelation, effects, is_constant, layout_relation},
+        layouts::Tensor,
+        nv_tileaa::{self, AnyOp, MemTokenType, Ordering, ReduceOp, ScanOp, TiledViewType},
+        rt::*,
+        upstream::{Scf, Ub},
+    },
+};
+use melior::ir::AttributeLike;
+use mlir_sys::*;
+use rustc_hash::FxHashMap;
+
+/// What a thread block has of a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Part {
+    /// All of it; scalars are whole.
+    Whole,
+    /// One of as many equal parts along this dimension as there are thread blocks, the one of its rank.
+    Slice(usize),
+}
+
+/// Which dimension of products and of what is stored is sliced where there is a choice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Prefer {
+    Rows,
+    Columns,
+}
+
+/// The op that is in the way, and why.
+pub(super) type Obstacle<'c> = (OpRef<'c>, String);
+
+/// Where a part of a result comes from.
+pub(super) enum Origin {
+    /// From these parts of operands, by their numbers.
+    Operands(Vec<(usize, Part)>),
+    /// It is a slice that is taken out of the whole result.
+    Whole,
+}
+
+/// How often stores are given parts before the search ends.
+const MOST_TRIALS: u32 = 64;
+
+#[derive(Clone)]
+pub(super) struct Demands<'c> {
+    /// Thread blocks that share a tile block.
+    pub count: i64,
+    /// By value.
+    parts: FxHashMap<usize, Vec<Part>>,
+    /// What each store writes, in the order of the program.
+    stores: Vec<(OpRef<'c>, Part)>,
+    loads: Vec<OpRef<'c>>,
+    /// The dimension along which each product is sliced.
+    products: FxHashMap<usize, usize>,
+}
+
+/// Finds out what is needed: for each store the first part, in the order of preference, with which the others and
+/// `accept` get on.
+pub(super) fn find<'c>(
+    function: nv_tileaa::FuncOp<'c>,
+    count: i64,
+    prefer: Prefer,
+    facts: &Facts,
+    accept: &dyn Fn(&Demands<'c>) -> Result<(), Obstacle<'c>>,
+) -> Result<Demands<'c>, Obstacle<'c>> {
+    let mut demands =
+        Demands { count, parts: FxHashMap::default(), stores: vec![], loads: vec![], products: FxHashMap::default() };
+    let body = entry_block(function.body()).ok_or_else(|| (function.op(), "it has no body".to_string()))?;
+    let mut stores = vec![];
+    demands.roots(body, &mut stores, facts)?;
+    if stores.is_empty() {
+        return Err((function.op(), "nothing is stored".into()));
+    }
+    let search = Search { stores: &stores, prefer, facts, accept };
+    search.from(0, demands, &mut MOST_TRIALS.clone())
+}
+
+struct Search<'a, 'c> {
+    stores: &'a [OpRef<'c>],
+    prefer: Prefer,
+    facts: &'a Facts,
+    accept: &'a dyn Fn(&Demands<'c>) -> Result<(), Obstacle<'c>>,
+}
+
+impl<'c> Search<'_, 'c> {
+    /// Gives parts to the stores from number `i` on.
+    fn from(&self, i: usize, demands: Demands<'c>, trials: &mut u32) -> Result<Demands<'c>, Obstacle<'c>> {
+        let Some(&store) = self.stores.get(i) else {
+            let mut demands = demands;
+            demands.keep_ordered_loads(self.facts)?;
+            demands.is_worth_it()?;
+            (self.accept)(&demands)?;
+            return Ok(demands);
+        };
+        let shape = stored_tensor(store).map_or(vec![], |t| t.shape);
+        let mut candidates: Vec<Part> =
+            (0..shape.len()).filter(|&d| shape[d] % demands.count == 0).map(Part::Slice).collect();
+        if self.prefer == Prefer::Columns {
+            candidates.reverse();
+        }
+        candidates.push(Part::Whole);
+        let mut first = None;
+        for part in candidates {
+            if *trials == 0 {
+                break;
+            }
+            *trials -= 1;
+            let mut tried = demands.clone();
+            let result = tried.store(store, part, self.facts).and_then(|()| self.from(i + 1, tried, trials));
+            match result {
+                Ok(found) => return Ok(found),
+                Err(obstacle) => first = first.or(Some(obstacle)),
+            }
+        }
+        Err(first.unwrap_or((store, "there are too many stores to try all ways".into())))
+    }
+}
+
+/// The tensor that a store writes; none of a scalar.
+fn stored_tensor<'c>(store: OpRef<'c>) -> Option<Tensor<'c>> {
+    match AnyOp::cast(store)? {
+        AnyOp::TiledStoreOp(x) => Tensor::of_value(x.value()),
+        AnyOp::StoreOp(x) => Tensor::of_value(x.ptr()),
+        AnyOp::ScatterStoreOp(x) => Tensor::of_value(x.offsets()),
+        _ => None,
+    }
+}
+
+/// Whether a value is a token, which orders and has no parts.
+pub(super) fn is_token(v: Val<'_>) -> bool {
+    MemTokenType::cast(ty(v)).is_some()
+}
+
+fn extents(v: Val<'_>) -> Vec<i64> {
+    Tensor::of_value(v).map_or(vec![], |t| t.shape)
+}
+
+impl<'c> Demands<'c> {
+    /// The parts of a value that are needed; a token always is.
+    pub fn parts(&self, v: Val<'c>) -> Vec<Part> {
+        if is_token(v) { vec![Part::Whole] } else { self.parts.get(&key(v)).cloned().unwrap_or_default() }
+    }
+
+    pub fn stores(&self) -> &[(OpRef<'c>, Part)] {
+        &self.stores
+    }
+
+    /// What a store writes; none of an op that is no store.
+    pub fn stored(&self, op: OpRef<'c>) -> Option<Part> {
+        self.stores.iter().find(|(store, _)| *store == op).map(|(_, part)| *part)
+    }
+
+    /// All loads and stores.
+    pub fn accesses(&self) -> impl Iterator<Item = OpRef<'c>> {
+        self.loads.iter().copied().chain(self.stores.iter().map(|(op, _)| *op))
+    }
+
+    pub fn is_access(&self, op: OpRef<'c>) -> bool {
+        self.accesses().any(|o| o == op)
+    }
+
+    /// How a product is sliced.
+    pub fn product(&self, dot: OpRef<'c>) -> Option<Prefer> {
+        let rank = extents(result(dot, 0)).len();
+        match rank - self.products.get(&op_key(dot))? {
+            1 => Some(Prefer::Columns),
+            2 => Some(Prefer::Rows),
+            _ => None,
+        }
+    }
+
+    /// In words.
+    pub fn summary(&self) -> String {
+        let slices = self.stores.iter().filter(|(_, part)| *part != Part::Whole).count();
+        let (products, alone) = (self.products.len(), self.stores.len() - slices);
+        format!("products sliced: {products}; stores sliced: {slices}; stores by rank 0: {alone}")
+    }
+
+    /// What is needed whatever stores write: what decides about control flow. Collects loads and stores.
+    fn roots(&mut self, block: Blk<'c>, stores: &mut Vec<OpRef<'c>>, facts: &Facts) -> Result<(), Obstacle<'c>> {
+        for op in ops_of(block) {
+            let whole = |range: std::ops::Range<usize>| range.map(|i| operand(op, i)).collect::<Vec<_>>();
+            let mut needed = vec![];
+            match Scf::of(op) {
+                Some(Scf::For) => needed = whole(0..3),
+                Some(Scf::If | Scf::Condition) => needed = whole(0..1),
+                Some(Scf::While | Scf::Yield) => {}
+                Some(_) => return Err((op, format!("'{}' has no slices", op_name(op)))),
+                None => {
+                    self.root(op, stores)?;
+                    // What decides which token it is.
+                    if result_count(op) > 0 && results(op).all(is_token) && !self.is_access(op) && !stores.contains(&op)
+                    {
+                        needed = operands(op).filter(|v| !is_token(*v)).collect();
+                    }
+                }
+            }
+            for v in needed {
+                self.need(v, Part::Whole, op, facts)?;
+            }
+            if Scf::of(op).is_some() {
+                for inner in (0..region_count(op)).filter_map(|i| entry_block(region(op, i))) {
+                    self.roots(inner, stores, facts)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn root(&mut self, op: OpRef<'c>, stores: &mut Vec<OpRef<'c>>) -> Result<(), Obstacle<'c>> {
+        let weak = |ordering| match ordering {
+            Ordering::Weak => Ok(()),
+            _ => Err((op, format!("'{}' orders accesses of other threads", op_name(op)))),
+        };
+        match AnyOp::cast(op) {
+            Some(AnyOp::TiledLoadOp(x)) => weak(x.ordering())?,
+            Some(AnyOp::LoadOp(x)) => weak(x.ordering())?,
+            Some(AnyOp::GatherLoadOp(x)) => weak(x.ordering())?,
+            Some(AnyOp::TiledStoreOp(x)) => weak(x.ordering())?,
+            Some(AnyOp::StoreOp(x)) => weak(x.ordering())?,
+            Some(AnyOp::ScatterStoreOp(x)) => weak(x.ordering())?,
+            // Each thread block does it for itself.
+            Some(
+                AnyOp::WaitForGridsOp(_)
+                | AnyOp::LaunchDependentsOp(_)
+                | AnyOp::FenceAliasOp(_)
+                | AnyOp::ReduceOp(_)
+                | AnyOp::ScanOp(_),
+            ) => return Ok(()),
+            Some(AnyOp::ReturnOp(x)) if x.operands().len() == 0 => return Ok(()),
+            _ if region_count(op) == 0 && effects(op).is_some_and(|list| list.is_empty()) => return Ok(()),
+            _ => return Err((op, format!("'{}' is done once for a tile block", op_name(op)))),
+        }
+        match AnyOp::cast(op) {
+            Some(AnyOp::TiledStoreOp(_) | AnyOp::StoreOp(_) | AnyOp::ScatterStoreOp(_)) => stores.push(op),
+            _ => self.loads.push(op),
+        }
+        Ok(())
+    }
+
+    /// A store writes a part of what it stores.
+    fn store(&mut self, store: OpRef<'c>, part: Part, facts: &Facts) -> Result<(), Obstacle<'c>> {
+        self.stores.push((store, part));
+        for (i, part) in self.access_operands(store, part, facts)? {
+            self.need(operand(store, i), part, store, facts)?;
+        }
+        Ok(())
+    }
+
+    /// Loads after which something is ordered stay, even if nobody needs what they load.
+    fn keep_ordered_loads(&mut self, facts: &Facts) -> Result<(), Obstacle<'c>> {
+        for load in self.loads.clone() {
+            let value = result(load, 0);
+            if self.parts(value).is_empty() && results(load).any(|r| is_token(r) && has_uses(r)) {
+                self.need(value, Part::Whole, load, facts)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Something must be shared out.
+    fn is_worth_it(&self) -> Result<(), Obstacle<'c>> {
+        match self.stores.first() {
+            Some((store, _)) if self.stores.iter().all(|(_, part)| *part == Part::Whole) => {
+                Err((*store, "no store has slices".into()))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// A part of a value is needed, since `user` has no use for another one.
+    fn need(&mut self, v: Val<'c>, part: Part, user: OpRef<'c>, facts: &Facts) -> Result<(), Obstacle<'c>> {
+        let mut work = vec![(v, part, user)];
+        while let Some((v, part, user)) = work.pop() {
+            let known = self.parts.entry(key(v)).or_default();
+            if is_token(v) || known.contains(&part) {
+                continue;
+            }
+            known.push(part);
+            known.sort_unstable();
+            if let Part::Slice(d) = part
+                && extents(v)[d] % self.count != 0
+            {
+                let text = format!("{} has no {} slices along dimension {d}", ty(v), self.count);
+                return Err((user, text));
+            }
+            match defining_op(v).filter(|op| Scf::of(*op).is_none()) {
+                Some(op) => {
+                    let operands = match self.origin(op, v, part, user, facts)? {
+                        Origin::Whole => {
+                            work.push((v, Part::Whole, op));
+                            continue;
+                        }
+                        Origin::Operands(operands) => operands,
+                    };
+                    for (i, p) in operands {
+                        let combines = ReduceOp::cast(op).is_some() || ScanOp::cast(op).is_some();
+                        let reason = if combines || p == Part::Whole && part != Part::Whole { op } else { user };
+                        work.push((operand(op, i), p, reason));
+                    }
+                    // What bodies take from outside.
+                    if region_count(op) > 0 {
+                        let mut inner = vec![];
+                        walk(op, &mut |o| inner.extend(operands_from_outside(o, op)));
+                        work.extend(inner.into_iter().map(|v| (v, Part::Whole, op)));
+                    }
+                }
+                None => work.extend(same_slot(v).into_iter().map(|v| (v, part, user))),
+            }
+        }
+        Ok(())
+    }
+
+    /// Where a part of `v`, a result of `op`, comes from.
+    fn origin(
+        &mut self,
+        op: OpRef<'c>,
+        v: Val<'c>,
+        part: Part,
+        user: OpRef<'c>,
+        facts: &Facts,
+    ) -> Result<Origin, Obstacle<'c>> {
+        let is_product = layout_relation(op) == LayoutRelation::Product;
+        match part {
+            Part::Whole if is_product => Err((user, format!("'{}' needs a whole product", op_name(user)))),
+            Part::Whole => Ok(Origin::Operands((0..operand_count(op)).map(|i| (i, Part::Whole)).collect())),
+            Part::Slice(d) => {
+                if is_product && *self.products.entry(op_key(op)).or_insert(d) != d {
+                    return Err((user, format!("'{}' needs other slices of a product than another op", op_name(user))));
+                }
+                self.sliced(op, v, d, facts)
+            }
+        }
+    }
+
+    /// Where the slice along dimension `d` of `v` comes from. `rebuild` asks the same again.
+    pub fn sliced(&self, op: OpRef<'c>, v: Val<'c>, d: usize, facts: &Facts) -> Result<Origin, Obstacle<'c>> {
+        let all = |part: Part| {
+            let of = |i: usize| if Tensor::of_value(operand(op, i)).is_some() { part } else { Part::Whole };
+            Ok(Origin::Operands((0..operand_count(op)).map(|i| (i, of(i))).collect()))
+        };
+        let rank = extents(v).len();
+        let one = |part| Ok(Origin::Operands(vec![(0, part)]));
+        match AnyOp::cast(op) {
+            Some(AnyOp::TiledLoadOp(_) | AnyOp::LoadOp(_) | AnyOp::GatherLoadOp(_)) => {
+                return self.access_operands(op, Part::Slice(d), facts).map(Origin::Operands);
+            }
+            Some(AnyOp::DotOp(_) | AnyOp::DotScaledOp(_)) => {
+                let slice = Part::Slice(d);
+                let [lhs, rhs] = match rank - d {
+                    1 => [Part::Whole, slice],
+                    2 => [slice, Part::Whole],
+                    _ => [slice, slice],
+                };
+                // Operands, sums, scales.
+                let parts = [lhs, rhs, slice, lhs, rhs];
+                return Ok(Origin::Operands((0..operand_count(op)).map(|i| (i, parts[i])).collect()));
+            }
+            Some(AnyOp::ReduceOp(x)) => {
+                let reduced = x.dim() as usize;
+                return all(Part::Slice(if d < reduced { d } else { d + 1 }));
+            }
+            Some(AnyOp::ScanOp(x)) if x.dim() as usize != d => return all(Part::Slice(d)),
+            Some(AnyOp::CatOp(x)) if x.dim() as usize != d => return all(Part::Slice(d)),
+            Some(AnyOp::PermuteOp(x)) => return one(Part::Slice(x.order()[d] as usize)),
+            Some(AnyOp::BroadcastOp(x)) => {
+                return one(if extents(x.source())[d] == extents(v)[d] { Part::Slice(d) } else { Part::Whole });
+            }
+            Some(AnyOp::PackOp(_) | AnyOp::UnpackOp(_)) if extents(operand(op, 0))[0] % self.count == 0 => {
+                return one(Part::Slice(0));
+            }
+            Some(AnyOp::SplatOp(_)) => return one(Part::Whole),
+            Some(AnyOp::MakeRangeOp(_)) => return Ok(Origin::Operands(vec![])),
+            // A promise about all elements may say nothing of a slice.
+            Some(AnyOp::AssumeOp(_)) => return one(Part::Slice(d)),
+            _ => {}
+        }
+        let elementwise = region_count(op) == 0 && effects(op).is_some_and(|list| list.is_empty());
+        match layout_relation(op) {
+            LayoutRelation::Same if elementwise && ScanOp::cast(op).is_none() => all(Part::Slice(d)),
+            LayoutRelation::Reshape => Ok(match same_dimension(&extents(v), d, &extents(operand(op, 0)), self.count) {
+                Some(from) => Origin::Operands(vec![(0, Part::Slice(from))]),
+                None => Origin::Whole,
+            }),
+            LayoutRelation::Leaf if is_splat(op) || Ub::of(op) == Some(Ub::Poison) => Ok(Origin::Operands(vec![])),
+            _ => Ok(Origin::Whole),
+        }
+    }
+
+    /// The operands of an access to a part of a tile, tokens left out.
+    pub fn access_operands(
+        &self,
+        op: OpRef<'c>,
+        part: Part,
+        facts: &Facts,
+    ) -> Result<Vec<(usize, Part)>, Obstacle<'c>> {
+        let data = (0..operand_count(op)).filter(|&i| !is_token(operand(op, i)));
+        let tiled = match AnyOp::cast(op) {
+            Some(AnyOp::TiledLoadOp(x)) => Some((x.view(), 1, x.in_bounds())),
+            Some(AnyOp::TiledStoreOp(x)) => Some((x.view(), 2, x.in_bounds())),
+            _ => None,
+        };
+        let (Part::Slice(d), Some((view, first, promised))) = (part, tiled) else {
+            let of = |i: usize| if Tensor::of_value(operand(op, i)).is_some() { part } else { Part::Whole };
+            return Ok(data.map(|i| (i, of(i))).collect());
+        };
+        let t = TiledViewType::cast(ty(view)).ok_or_else(|| (op, "its view is unknown".to_string()))?;
+        let sparse = t.sparse_dim() == Some(d as i64);
+        if t.tile()[d] != t.steps()[d] && !sparse {
+            return Err((op, "its tiles are not next to each other".into()));
+        }
+        let promised = bool_list(promised).get(d) == Some(&true);
+        if !sparse && !promised && !self.is_tested(view, d, facts) {
+            let text =
+                "a slice would not be tested for being outside of the view: the extent is no multiple of the tile";
+            return Err((op, text.into()));
+        }
+        let of = |i: usize| match i {
+            _ if i == first + d && sparse => Part::Slice(0),
+            0 if first == 2 => part,
+            _ => Part::Whole,
+        };
+        Ok(data.map(|i| (i, of(i))).collect())
+    }
+
+    /// Whether accesses of slices outside of the view are tested for that. Where tiles divide an extent nothing is
+    /// tested, and a slice that divides it without its tile doing so may be outside.
+    fn is_tested(&self, view: Val<'c>, d: usize, facts: &Facts) -> bool {
+        let Some(view) = View::of(view) else { return false };
+        let (tile, extent) = (view.ty.tile()[d], view.extent(view.ty.dim_map()[d] as usize));
+        let divides = |tile: i64| match extent {
+            Ok(extent) => extent % tile == 0,
+            Err(v) => facts.get(v).scalar_divisor() >= tile as u64,
+        };
+        divides(tile) || !divides(tile / self.count)
+    }
+}
+
+/// A constant whose elements are all the same.
+fn is_splat(op: OpRef<'_>) -> bool {
+    let value = attr(op, "value").filter(|_| is_constant(op));
+    // SAFETY: the attribute is alive, and only dense ones are asked.
+    value.is_some_and(|a| unsafe {
+        mlirAttributeIsADenseElements(a.to_raw()) && mlirDenseElementsAttrIsSplat(a.to_raw())
+    })
+}
+
+/// The dimension of another shape of the same elements whose slices are those along dimension `d` of `shape`: the first
+/// bits of both number the same elements.
+fn same_dimension(shape: &[i64], d: usize, other: &[i64], count: i64) -> Option<usize> {
+    let from = |shape: &[i64], d: usize| shape[d..].iter().product::<i64>();
+    (0..other.len()).find(|&o| from(other, o) == from(shape, d) && other[o] % count == 0)
+}
+
+/// Operands of an op inside of `outer` that are defined outside of it.
+fn operands_from_outside<'c>(op: OpRef<'c>, outer: OpRef<'c>) -> Vec<Val<'c>> {
+    if op == outer {
+        return vec![];
+    }
+    let inside = |block: Option<OpRef<'c>>| std::iter::successors(block, |o| parent_op(*o)).any(|o| o == outer);
+    let is_inside = |v: Val<'c>| match defining_op(v) {
+        Some(source) => inside(parent_op(source)),
+        None => inside(parent_of_block(owner_of(v))),
+    };
+    operands(op).filter(|v| !is_inside(*v)).collect()
+}
+
+/// The values that hold the same as `v`, a result of structured control flow or an argument of its blocks: what it is
+/// before, in, and behind a loop, or in the branches.
+fn same_slot<'c>(v: Val<'c>) -> Vec<Val<'c>> {
+    let (op, result_number, argument) = match defining_op(v) {
+        Some(op) => (op, results(op).position(|r| r == v), None),
+        None => {
+            let block = owner_of(v);
+            let Some(op) = parent_of_block(block) else { return vec![] };
+            let second = region_count(op) > 1 && entry_block(region(op, 1)).is_some_and(|b| b == block);
+            (op, None, args(block).position(|a| a == v).map(|i| (second, i)))
+        }
+    };
+    let block = |i: usize| entry_block(region(op, i));
+    let yielded = |i: usize, n: usize| block(i).and_then(|b| ops_of(b).last()).map(|last| operand(last, n));
+    let argument_of = |i: usize, n: usize| block(i).map(|b| arg(b, n));
+    match (Scf::of(op), result_number, argument) {
+        // The counter.
+        (Some(Scf::For), _, Some((_, 0))) => vec![],
+        (Some(Scf::For), Some(i), _) | (Some(Scf::For), _, Some((_, i))) => {
+            let i = if argument.is_some() { i - 1 } else { i };
+            let all = [Some(operand(op, 3 + i)), argument_of(0, i + 1), yielded(0, i), Some(result(op, i))];
+            all.into_iter().flatten().collect()
+        }
+        (Some(Scf::If), Some(i), _) => [0, 1].into_iter().filter_map(|r| yielded(r, i)).collect(),
+        (Some(Scf::While), _, Some((false, i))) => {
+            [Some(operand(op, i)), yielded(1, i)].into_iter().flatten().collect()
+        }
+        (Some(Scf::While), Some(i), _) | (Some(Scf::While), _, Some((true, i))) => {
+            [yielded(0, i + 1), argument_of(1, i), Some(result(op, i))].into_iter().flatten().collect()
+        }
+        _ => vec![],
+    }
+}

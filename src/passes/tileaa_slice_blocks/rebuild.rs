@@ -1,0 +1,423 @@
+//! Writes a function anew, with the parts of each value that a thread block needs.
+
+use super::demand::{Demands, Origin, Part, is_token};
+use crate::{
+    analysis::facts::Facts,
+    dialect::{
+        behaviour::is_constant,
+        layouts::{Tensor, retype_constant},
+        nv_tileaa::{
+            self, AnyOp, CreateMemTokenOp, ExtractSliceOp, GetCtaRankOp, JoinMemTokenOp, MakeTiledViewOp, TiledViewType,
+        },
+        pass::{Failed, fail},
+        rt::*,
+        upstream::Scf,
+    },
+};
+use melior::{
+    Context,
+    ir::{
+        Attribute, Region, RegionLike, Type, TypeLike, attribute::IntegerAttribute, operation::OperationLike,
+        r#type::IntegerType,
+    },
+};
+use mlir_sys::*;
+use rustc_hash::FxHashMap;
+
+pub(super) fn rebuild<'c>(
+    function: nv_tileaa::FuncOp<'c>,
+    demands: &Demands<'c>,
+    facts: &Facts,
+    context: &'c Context,
+) -> Result<(), Failed> {
+    let op = function.op();
+    let old = take_body(op);
+    let Some(source) = old.first_block().map(|b| {
+        // SAFETY: the block lives as long as the region, which is dropped behind its last use.
+        unsafe { Blk::from_raw(b.to_raw()) }
+    }) else {
+        return Ok(());
+    };
+    let arguments: Vec<_> = args(source).map(|a| (ty(a), op.location())).collect();
+    let block = melior::ir::Block::new(&arguments);
+    // SAFETY: the function owns the region, which owns the block from now on.
+    let entry = unsafe {
+        let raw = block.into_raw();
+        mlirRegionAppendOwnedBlock(region(op, 0).to_raw(), raw);
+        Blk::from_raw(raw)
+    };
+    let b = Builder::at_end(context, entry, op.location());
+    let i32_type: Type<'c> = IntegerType::new(context, 32).into();
+    let rank = GetCtaRankOp::build(&b, i32_type).map_err(|e| fail(op, e.to_string()))?.result();
+    let mut new = Rebuild { b, demands, facts, values: FxHashMap::default(), views: vec![], rank };
+    new.bind_arguments(source, entry);
+    new.block(source)?;
+    // Views whose slices took their place.
+    for view in new.views {
+        if !has_uses(view) {
+            erase(defining_op(view).expect("a view is made"));
+        }
+    }
+    Ok(())
+}
+
+struct Rebuild<'a, 'c> {
+    b: Builder<'c>,
+    demands: &'a Demands<'c>,
+    facts: &'a Facts,
+    /// The new values, by the old ones and their parts.
+    values: FxHashMap<(usize, Part), Val<'c>>,
+    views: Vec<Val<'c>>,
+    /// Which of the thread blocks this is.
+    rank: Val<'c>,
+}
+
+impl<'c> Rebuild<'_, 'c> {
+    fn get(&self, op: OpRef<'c>, v: Val<'c>, part: Part) -> Result<Val<'c>, Failed> {
+        let missing = || fail(op, format!("the {part:?} of an operand of '{}' has not been made", op_name(op)));
+        self.values.get(&(key(v), part)).copied().ok_or_else(missing)
+    }
+
+    fn bind(&mut self, old: Val<'c>, part: Part, new: Val<'c>) {
+        self.values.insert((key(old), part), new);
+    }
+
+    /// Arguments of blocks that are not sliced.
+    fn bind_arguments(&mut self, old: Blk<'c>, new: Blk<'c>) {
+        for (old, new) in args(old).zip(args(new)) {
+            self.bind(old, Part::Whole, new);
+        }
+    }
+
+    fn part_type(&self, v: Val<'c>, part: Part) -> Type<'c> {
+        match (part, Tensor::of_value(v)) {
+            (Part::Slice(d), Some(mut t)) => {
+                t.shape[d] /= self.demands.count;
+                t.ty()
+            }
+            _ => ty(v),
+        }
+    }
+
+    fn block(&mut self, source: Blk<'c>) -> Result<(), Failed> {
+        ops_of(source).try_for_each(|op| self.op(op))
+    }
+
+    fn op(&mut self, op: OpRef<'c>) -> Result<(), Failed> {
+        self.b.set_location(op.location());
+        match Scf::of(op) {
+            Some(Scf::Yield | Scf::Condition) => return Ok(()),
+            Some(_) => return self.control(op),
+            None => {}
+        }
+        if let Some(part) = self.demands.stored(op) {
+            return self.store(op, part);
+        }
+        if self.demands.is_access(op) {
+            return self.load(op);
+        }
+        let mut parts: Vec<Part> = results(op).flat_map(|r| self.demands.parts(r)).collect();
+        if result_count(op) == 0 {
+            parts.push(Part::Whole);
+        }
+        parts.sort_unstable();
+        parts.dedup();
+        for part in parts {
+            match part {
+                Part::Whole => {
+                    let new = self.copy(op, &vec![Part::Whole; operand_count(op)])?;
+                    for (old, new) in results(op).zip(results(new)) {
+                        self.bind(old, Part::Whole, new);
+                    }
+                    if MakeTiledViewOp::cast(op).is_some() {
+                        self.views.push(result(new, 0));
+                    }
+                }
+                Part::Slice(d) => self.slice(op, d)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// The op again, of these parts of its operands.
+    fn copy(&mut self, op: OpRef<'c>, parts: &[Part]) -> Result<OpRef<'c>, Failed> {
+        let new = clone_detached(op);
+        self.b.insert_op(new);
+        for (i, part) in parts.iter().enumerate() {
+            let v = operand(op, i);
+            let part = if is_token(v) { Part::Whole } else { *part };
+            set_operand(new, i, self.get(op, v, part)?);
+        }
+        // What bodies take from outside.
+        let mut inner = vec![];
+        (0..region_count(new)).filter_map(|i| entry_block(region(new, i))).flat_map(ops_of).for_each(|o| inner.push(o));
+        for o in inner {
+            for i in 0..operand_count(o) {
+                if let Some(outside) = self.values.get(&(key(operand(o, i)), Part::Whole)) {
+                    set_operand(o, i, *outside);
+                }
+            }
+        }
+        Ok(new)
+    }
+
+    /// The slices along dimension `d` of the results.
+    fn slice(&mut self, op: OpRef<'c>, d: usize) -> Result<(), Failed> {
+        let error = |e: BuildError| fail(op, e.to_string());
+        let v = result(op, 0);
+        let origin = self.demands.sliced(op, v, d, self.facts).map_err(|(at, reason)| fail(at, reason))?;
+        let part = Part::Slice(d);
+        let operands = match origin {
+            Origin::Operands(operands) => operands,
+            Origin::Whole => {
+                for r in results(op) {
+                    let rank = Tensor::of_value(r).map_or(0, |t| t.shape.len());
+                    let indices: Vec<Val<'c>> =
+                        (0..rank).map(|i| if i == d { self.rank } else { self.integer(ty(self.rank), 0) }).collect();
+                    let whole = self.get(op, r, Part::Whole)?;
+                    let taken = ExtractSliceOp::build(&self.b, self.part_type(r, part), whole, &indices);
+                    let taken = taken.map_err(error)?.result();
+                    self.bind(r, part, taken);
+                }
+                return Ok(());
+            }
+        };
+        match AnyOp::cast(op) {
+            Some(AnyOp::AssumeOp(x)) => {
+                let promised = self.get(op, x.value(), part)?;
+                self.bind(v, part, promised);
+                return Ok(());
+            }
+            Some(AnyOp::MakeRangeOp(_)) => {
+                let t = self.part_type(v, part);
+                let range = nv_tileaa::MakeRangeOp::build(&self.b, t).map_err(error)?.result();
+                let Some(tensor) = Tensor::of(t) else { return Err(fail(op, "a range is no tensor")) };
+                let extent = self.integer(ty(self.rank), tensor.shape[0]);
+                let start = self.b.value("arith.muli", ty(self.rank), &[self.rank, extent], &[]);
+                let start = self.resized(start, tensor.element);
+                let start = nv_tileaa::SplatOp::build(&self.b, t, start).map_err(error)?.result();
+                let sum = self.b.value("arith.addi", t, &[range, start], &[]);
+                self.bind(v, part, sum);
+                return Ok(());
+            }
+            _ => {}
+        }
+        let mut parts = vec![Part::Whole; operand_count(op)];
+        operands.into_iter().for_each(|(i, p)| parts[i] = p);
+        let new = self.copy(op, &parts)?;
+        for (old, new) in results(op).zip(results(new)) {
+            set_ty(new, self.part_type(old, part));
+            self.bind(old, part, new);
+        }
+        if is_constant(op) {
+            retype_constant(new);
+        }
+        Ok(())
+    }
+
+    //===-- memory ----------------------------------------------------------===//
+
+    fn load(&mut self, op: OpRef<'c>) -> Result<(), Failed> {
+        let (value, token) = (result(op, 0), result(op, 1));
+        let mut tokens = vec![];
+        for part in self.demands.parts(value) {
+            let new = self.access(op, part)?;
+            set_ty(result(new, 0), self.part_type(value, part));
+            self.bind(value, part, result(new, 0));
+            tokens.push(result(new, 1));
+        }
+        let joined = match tokens[..] {
+            // Nobody needs it.
+            [] => return Ok(()),
+            [one] => one,
+            [one, ..] if !has_uses(token) => one,
+            _ => JoinMemTokenOp::build(&self.b, ty(token), &tokens).map_err(|e| fail(op, e.to_string()))?.result(),
+        };
+        self.bind(token, Part::Whole, joined);
+        Ok(())
+    }
+
+    fn store(&mut self, op: OpRef<'c>, part: Part) -> Result<(), Failed> {
+        let token = result(op, 0);
+        if part != Part::Whole {
+            let new = self.access(op, part)?;
+            self.bind(token, Part::Whole, result(new, 0));
+            return Ok(());
+        }
+        // All have it, and one writes it.
+        let error = |e: BuildError| fail(op, e.to_string());
+        let zero = self.integer(ty(self.rank), 0);
+        let equal = IntegerAttribute::new(IntegerType::new(self.b.context(), 64).into(), 0);
+        let truth = IntegerType::new(self.b.context(), 1).into();
+        let first = self.b.value("arith.cmpi", truth, &[self.rank, zero], &[("predicate", equal.into())]);
+        let [then, other] = [Region::new(), Region::new()];
+        let blocks = [&then, &other].map(|r| append_block(r, &[], op.location()));
+        let mut state = self.b.state("scf.if");
+        state.results(&[ty(token)]);
+        state.operands(&[first]);
+        state.region(then);
+        state.region(other);
+        let branch = self.b.insert(state).map_err(error)?;
+        self.b.set_end(blocks[0]);
+        let stored = self.access(op, part)?;
+        self.b.create("scf.yield", &[], &[result(stored, 0)], &[]);
+        self.b.set_end(blocks[1]);
+        let before = match operands(op).find(|v| is_token(*v)) {
+            Some(before) => self.get(op, before, Part::Whole)?,
+            None => CreateMemTokenOp::build(&self.b, ty(token)).map_err(error)?.result(),
+        };
+        self.b.create("scf.yield", &[], &[before], &[]);
+        self.b.set_after(branch);
+        self.bind(token, Part::Whole, result(branch, 0));
+        Ok(())
+    }
+
+    /// The access to a part of a tile. The type of what it loads is still that of the whole one.
+    fn access(&mut self, op: OpRef<'c>, part: Part) -> Result<OpRef<'c>, Failed> {
+        let found = self.demands.access_operands(op, part, self.facts).map_err(|(at, reason)| fail(at, reason))?;
+        let mut parts = vec![Part::Whole; operand_count(op)];
+        found.into_iter().for_each(|(i, p)| parts[i] = p);
+        let tiled = match AnyOp::cast(op) {
+            Some(AnyOp::TiledLoadOp(x)) => Some((x.view(), 0)),
+            Some(AnyOp::TiledStoreOp(x)) => Some((x.view(), 1)),
+            _ => None,
+        };
+        let (Part::Slice(d), Some((view, at))) = (part, tiled) else { return self.copy(op, &parts) };
+        let unknown = || fail(op, "the view of a tile is not of a form that is known");
+        let old = TiledViewType::cast(ty(view)).ok_or_else(unknown)?;
+        let memref = defining_op(view).and_then(MakeTiledViewOp::cast).ok_or_else(unknown)?.memref();
+        let (mut tile, mut steps) = (old.tile().to_vec(), old.steps().to_vec());
+        tile[d] /= self.demands.count;
+        steps[d] = tile[d];
+        let (maps, padding) = (old.dim_map(), old.padding());
+        let t = TiledViewType::get(op.location(), &tile, old.memref(), maps, &steps, padding, old.sparse_dim());
+        let memref = self.get(op, memref, Part::Whole)?;
+        let view = MakeTiledViewOp::build(&self.b, t.ok_or_else(unknown)?.into(), memref);
+        let view = view.map_err(|e| fail(op, e.to_string()))?.result();
+        // Slices of rows that a list names are those of the list.
+        let index = match old.sparse_dim() {
+            Some(sparse) if sparse as usize == d => None,
+            _ => Some(self.index(op, operand(op, at + 1 + d))?),
+        };
+        let new = self.copy(op, &parts)?;
+        set_operand(new, at, view);
+        if let Some(index) = index {
+            set_operand(new, at + 1 + d, index);
+        }
+        Ok(new)
+    }
+
+    /// The number of this rank's slice of tile `v`, in a type that holds it. Numbers of tiles are not negative.
+    fn index(&self, op: OpRef<'c>, v: Val<'c>) -> Result<Val<'c>, Failed> {
+        let count = self.demands.count;
+        let new = self.get(op, v, Part::Whole)?;
+        let t = ty(new);
+        // SAFETY: numbers of tiles are integers.
+        let bits = unsafe { mlirIntegerTypeGetWidth(t.to_raw()) };
+        let most = |bits: u32| (1i64 << (bits - 1)) - 1;
+        let fits = bits >= 64
+            || self.facts.get(v).range.is_some_and(|(low, high)| low >= 0 && high <= (most(bits) - count) / count);
+        let wide: Type<'c> = IntegerType::new(self.b.context(), 64).into();
+        let (t, new) = if fits { (t, new) } else { (wide, self.resized(new, wide)) };
+        let first = self.b.value("arith.muli", t, &[new, self.integer(t, count)], &[]);
+        Ok(self.b.value("arith.addi", t, &[first, self.resized(self.rank, t)], &[]))
+    }
+
+    fn integer(&self, t: Type<'c>, value: i64) -> Val<'c> {
+        let value: Attribute<'c> = IntegerAttribute::new(t, value).into();
+        self.b.value("arith.constant", t, &[], &[("value", value)])
+    }
+
+    /// An integer that is not negative in another type.
+    fn resized(&self, v: Val<'c>, t: Type<'c>) -> Val<'c> {
+        // SAFETY: both are integers.
+        let [from, to] = [ty(v), t].map(|t| unsafe { mlirIntegerTypeGetWidth(t.to_raw()) });
+        match from.cmp(&to) {
+            std::cmp::Ordering::Equal => v,
+            std::cmp::Ordering::Less => self.b.value("arith.extui", t, &[v], &[]),
+            std::cmp::Ordering::Greater => self.b.value("arith.trunci", t, &[v], &[]),
+        }
+    }
+
+    //===-- control flow ----------------------------------------------------===//
+
+    /// Values of a loop or branch with each of their parts, by their numbers.
+    fn slots(&self, values: impl Iterator<Item = Val<'c>>) -> Vec<(usize, Val<'c>, Part)> {
+        let parts = |(i, v): (usize, Val<'c>)| self.demands.parts(v).into_iter().map(move |p| (i, v, p));
+        values.enumerate().flat_map(parts).collect()
+    }
+
+    fn control(&mut self, op: OpRef<'c>) -> Result<(), Failed> {
+        let kind = Scf::of(op);
+        // Operands in front of those that are carried, and arguments and results of terminators likewise.
+        let (fixed, inits) = match kind {
+            Some(Scf::For) => (3, self.slots(results(op))),
+            Some(Scf::If) => (1, vec![]),
+            _ => (0, self.slots(args(entry_block(region(op, 0)).expect("a loop has a body")))),
+        };
+        let out = self.slots(results(op));
+        let mut state = self.b.state(op_name(op));
+        // SAFETY: the op is alive.
+        for i in 0..unsafe { mlirOperationGetNumAttributes(op.to_raw()) } {
+            // SAFETY: the position is one of its attributes.
+            let named = unsafe { mlirOperationGetAttribute(op.to_raw(), i) };
+            // SAFETY: names live as long as the context.
+            let (name, value) = unsafe {
+                let name = mlirIdentifierStr(named.name);
+                let bytes = std::slice::from_raw_parts(name.data.cast::<u8>(), name.length);
+                (std::str::from_utf8(bytes).unwrap_or_default(), Attribute::from_raw(named.attribute))
+            };
+            state.attr(name, value);
+        }
+        let mut all = vec![];
+        for i in 0..fixed {
+            all.push(self.get(op, operand(op, i), Part::Whole)?);
+        }
+        for (i, _, part) in &inits {
+            all.push(self.get(op, operand(op, fixed + i), *part)?);
+        }
+        state.operands(&all);
+        state.results(&out.iter().map(|(_, v, part)| self.part_type(*v, *part)).collect::<Vec<_>>());
+        // The new blocks, each with what its terminator hands on.
+        let mut blocks = vec![];
+        for i in 0..region_count(op) {
+            let new = Region::new();
+            if let Some(old) = entry_block(region(op, i)) {
+                let counters = usize::from(kind == Some(Scf::For));
+                let arguments = self.slots(args(old).skip(counters));
+                let types: Vec<Type<'c>> = (args(old).take(counters).map(ty))
+                    .chain(arguments.iter().map(|(_, v, part)| self.part_type(*v, *part)))
+                    .collect();
+                let block = append_block(&new, &types, op.location());
+                args(old).take(counters).zip(args(block)).for_each(|(old, new)| self.bind(old, Part::Whole, new));
+                for ((_, v, part), new) in arguments.iter().zip(args(block).skip(counters)) {
+                    self.bind(*v, *part, new);
+                }
+                let handed = if kind == Some(Scf::While) && i == 1 { &inits } else { &out };
+                blocks.push((old, block, handed.clone()));
+            }
+            state.region(new);
+        }
+        let new = self.b.insert(state).map_err(|e| fail(op, e.to_string()))?;
+        for (old, block, handed) in blocks {
+            self.b.set_end(block);
+            self.block(old)?;
+            let last = ops_of(old).last().ok_or_else(|| fail(op, "a block has no terminator"))?;
+            self.b.set_location(last.location());
+            let condition = usize::from(Scf::of(last) == Some(Scf::Condition));
+            let mut values = vec![];
+            for i in 0..condition {
+                values.push(self.get(last, operand(last, i), Part::Whole)?);
+            }
+            for (i, _, part) in handed {
+                values.push(self.get(last, operand(last, condition + i), part)?);
+            }
+            self.b.create(op_name(last), &[], &values, &[]);
+        }
+        self.b.set_after(new);
+        for ((_, v, part), new) in out.into_iter().zip(results(new)) {
+            self.bind(v, part, new);
+        }
+        Ok(())
+    }
+}
