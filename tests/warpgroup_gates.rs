@@ -33,6 +33,8 @@ struct Gate {
     prepared: bool,
     /// Blocks of a multiprocessor that the program asks for.
     occupancy: u32,
+    /// Thread blocks that share a tile block.
+    sharing: u32,
 }
 
 const HALVES: Gate = Gate {
@@ -46,6 +48,7 @@ const HALVES: Gate = Gate {
     waits: 1,
     prepared: false,
     occupancy: 1,
+    sharing: 1,
 };
 
 const BYTES: Gate = Gate { tile: (128, 256, 128), element: "i8", transposed: true, ..HALVES };
@@ -65,6 +68,9 @@ const GATES: &[Gate] = &[
     Gate { tile: (128, 128, 64), transposed: true, columns: 128, ..HALVES },
     // Two blocks have too few registers at launch for instructions of 128 columns.
     Gate { tile: (128, 128, 64), transposed: true, columns: 64, stages: 3, instructions: 46, occupancy: 2, ..HALVES },
+    // More sums than one multiprocessor has registers: each thread block has 128 rows, and is like any other.
+    Gate { tile: (256, 256, 64), element: "f16", sharing: 2, ..HALVES },
+    Gate { tile: (512, 256, 64), transposed: true, sharing: 4, ..HALVES },
     // One block of 64 rows: one consumer.
     Gate { tile: (64, 256, 64), element: "f16", groups: (1, 1), ..HALVES },
     BYTES,
@@ -238,13 +244,17 @@ impl Gate {
         if !ptx.contains(&format!(".reqntid {}", 128 * warpgroups)) {
             return Err(format!("the block has not {warpgroups} warpgroups").into());
         }
+        let cluster = format!(".reqnctapercluster {}, 1, 1\n.blocksareclusters", self.sharing);
+        if ptx.contains(&cluster) != (self.sharing > 1) {
+            return Err(format!("no clusters of {} where they belong", self.sharing).into());
+        }
         let cubin = cubin::assemble(&ptx, target, 3, DebugInfo::None)?;
         for kernel in &cubin.resources {
             if kernel.spill_stores + kernel.spill_loads > 0 {
                 return Err(format!("{} bytes are spilled", kernel.spill_stores).into());
             }
         }
-        let (m, n, k) = self.tile;
+        let (m, n, k) = (self.tile.0 / self.sharing, self.tile.1, self.tile.2);
         let name = format!("gate-{}-{m}-{n}-{k}-{}-{}", self.element, self.transposed, self.occupancy);
         let code = disassemble(&cubin, &name)?;
         let has = |of: &str| code.iter().any(|i| i.opcode.starts_with(of));

@@ -117,6 +117,8 @@ pub struct Options {
     /// Warps of a block unless the entry says otherwise: a power of two up to 32. Without it, each kernel's tiles
     /// decide.
     pub num_warps: Option<u32>,
+    /// Thread blocks that share a tile block, a power of two; 0 to choose.
+    pub num_ctas: u32,
     pub target: &'static Target,
     /// Kernels may take all the shared memory of a block that their target has, which ptxas grants when it is told to
     /// (`--enable-extended-smem`). Without it, what PTX promises.
@@ -172,6 +174,7 @@ impl Default for Options {
             schedule_trace: String::new(),
             pass_limit: None,
             num_warps: None,
+            num_ctas: 0,
             target: Target::default_target(),
             extended_smem: false,
             index_bits: None,
@@ -223,6 +226,7 @@ const OPTIONAL: &[&str] = &[
     "tileaa-hoist-views",
     "tileaa-narrow-loads",
     "tileaa-plan-products",
+    "tileaa-slice-blocks",
     "tileaa-slice-products",
     "tileas-slicing",
     "tileas-assign-load-store-layouts",
@@ -312,11 +316,10 @@ impl Options {
                 let warps = value.parse().ok().filter(valid);
                 self.num_warps = Some(warps.ok_or_else(|| bad("num-warps", "a power of two from 1 to 32"))?);
             }
-            "num-ctas" => match value.parse::<u32>() {
-                Ok(1) => {}
-                Ok(n) if n.is_power_of_two() && n <= 16 => return Err(missing("num-ctas", "1")),
-                _ => return Err(bad("num-ctas", "a power of two from 1 to 16")),
-            },
+            "num-ctas" => {
+                let count = value.parse().ok().filter(|n| [0, 1, 2, 4, 8].contains(n));
+                self.num_ctas = count.ok_or_else(|| bad("num-ctas", "1, 2, 4 or 8, or 0 to choose"))?;
+            }
             "compute-capability" => {
                 self.target = Target::by_name(value).ok_or_else(|| bad("compute-capability", "a target, sm_NN"))?;
             }
@@ -453,6 +456,11 @@ impl Options {
         let limits = [target.clone(), format!("extended-smem={}", self.extended_smem)];
         let pipelined = self.strategy != Strategy::None && self.opt_level >= 2;
         let specialized = self.strategy == Strategy::WarpSpecialize && self.opt_level >= 2;
+        let shared = specialized && self.num_ctas == 0 || self.opt_level >= 2 && self.num_ctas > 1;
+        if shared {
+            let count = (self.num_ctas > 1).then(|| format!("num-ctas={}", self.num_ctas));
+            list.add(Stage::TileAa, 2, "tileaa-slice-blocks", count.into_iter().chain([target.clone()]));
+        }
         if specialized {
             list.add(Stage::TileAa, 2, "tileaa-narrow-loads", [target.clone()]);
             list.add(Stage::TileAa, 2, "tileaa-hoist-views", [target.clone()]);

@@ -51,7 +51,8 @@ fn options_are_set() {
     let o = with(&[("opt-level", "1"), ("num-warps", "8"), ("compute-capability", "sm_90")]);
     assert_eq!((o.opt_level, o.num_warps, o.target.name), (1, Some(8), "sm_90"));
     // What is built so far can be asked for by name.
-    with(&[("v2-opt-level", "0"), ("pipeline-strategy", "none"), ("num-ctas", "1")]);
+    with(&[("v2-opt-level", "0"), ("pipeline-strategy", "none"), ("num-ctas", "0")]);
+    assert_eq!(with(&[("num-ctas", "4")]).num_ctas, 4);
     with(&[("pipeline-strategy", "warp-specialize")]);
     with(&[("pipeline-strategy", "unspecialize"), ("unspecialized-pipeline-num-stages", "3")]);
 }
@@ -87,7 +88,6 @@ fn bad_values_leave_the_options_alone() {
         ("num-warps", "3"),
         ("num-warps", "64"),
         ("num-warps", "4 "),
-        ("num-ctas", "0"),
         ("num-ctas", "3"),
         ("num-ctas", "32"),
         ("compute-capability", "sm_75"),
@@ -115,7 +115,7 @@ fn bad_values_leave_the_options_alone() {
 
 #[test]
 fn what_is_not_built_is_said_to_be_so() {
-    let cases = [("num-ctas", "2"), ("dynamic-persistent", "true")];
+    let cases = [("dynamic-persistent", "true")];
     for (name, value) in cases {
         let error = Options::default().set(name, value).expect_err(value);
         assert!(matches!(error, OptionError::NotBuilt { .. }), "{name}={value}: {error}");
@@ -137,6 +137,7 @@ fn each_option_reaches_the_pass_that_reads_it() {
         ("approx", "true", "convert-cudatile-to-tileaa{approx=true}"),
         ("ftz", "true", "convert-cudatile-to-tileaa{ftz=true}"),
         ("num-warps", "8", "convert-tileaa-to-tileas{num-warps=8 compute-capability=sm_100}"),
+        ("num-ctas", "2", "tileaa-slice-blocks{num-ctas=2 compute-capability=sm_100}"),
         ("index-bitwidth", "32", "convert-tileas-to-llvm{compute-capability=sm_100 index-bitwidth=32}"),
         ("emit-line-info", "tileas", "tileir-print-snapshot{after=convert-cudatile-to-tileaa}"),
         ("emit-line-info", "inputIR", "tileir-print-snapshot{after=convert-tileas-to-llvm}"),

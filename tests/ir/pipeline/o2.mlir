@@ -85,12 +85,13 @@ module {}
 // UNSPECIALIZE-FINISH-NEXT: convert-target-to-nvvm{compute-capability=sm_90 opt-level=2},
 // UNSPECIALIZE-FINISH-NEXT: tileir-post-nvvm-finalize
 // UNSPECIALIZE-FINISH-NEXT: )
-// AGENTS-TIER: Pass Manager with 34 passes:
+// AGENTS-TIER: Pass Manager with 35 passes:
 // AGENTS-TIER-NEXT: builtin.module(
 // AGENTS-TIER-NEXT: convert-cudatile-to-tileaa{approx=false ftz=false strict-types=},
 // AGENTS-TIER-NEXT: tileir-insert-debug-scope{emission-kind=None},
 // AGENTS-TIER-NEXT: canonicalize{{.*}},
 // AGENTS-TIER-NEXT: cse,
+// AGENTS-TIER-NEXT: tileaa-slice-blocks{compute-capability=sm_90 num-ctas=0},
 // AGENTS-TIER-NEXT: tileaa-narrow-loads{compute-capability=sm_90},
 // AGENTS-TIER-NEXT: tileaa-hoist-views{compute-capability=sm_90},
 // AGENTS-TIER-NEXT: tileaa-plan-products{compute-capability=sm_90},

@@ -93,12 +93,13 @@ module {}
 // UNSPECIALIZE-FINISH: Pass Manager with 0 passes:
 // UNSPECIALIZE-FINISH-NEXT: builtin.module(
 // UNSPECIALIZE-FINISH: )
-// AGENTS-TIER: Pass Manager with 47 passes:
+// AGENTS-TIER: Pass Manager with 48 passes:
 // AGENTS-TIER-NEXT: builtin.module(
 // AGENTS-TIER-NEXT: convert-cudatile-to-tileaa{approx=false ftz=false strict-types=},
 // AGENTS-TIER-NEXT: tileir-insert-debug-scope{emission-kind=None},
 // AGENTS-TIER-NEXT: canonicalize{{.*}},
 // AGENTS-TIER-NEXT: cse,
+// AGENTS-TIER-NEXT: tileaa-slice-blocks{compute-capability=sm_90 num-ctas=0},
 // AGENTS-TIER-NEXT: tileaa-narrow-loads{compute-capability=sm_90},
 // AGENTS-TIER-NEXT: tileaa-hoist-views{compute-capability=sm_90},
 // AGENTS-TIER-NEXT: tileaa-plan-products{compute-capability=sm_90},
