@@ -4,7 +4,11 @@
 //! it for another one. Loops and branches then carry each of them.
 
 use crate::{
-    analysis::{access::View, facts::Facts},
+    analysis::{
+        access::View,
+        carried::{carried_by_argument, carried_by_result},
+        facts::Facts,
+    },
     dialect::{
         behaviour::{LayoutRelation, effects, is_constant, layout_relation},
         layouts::Tensor,
@@ -474,33 +478,13 @@ fn operands_from_outside<'c>(op: OpRef<'c>, outer: OpRef<'c>) -> Vec<Val<'c>> {
 /// The values that hold the same as `v`, a result of structured control flow or an argument of its blocks: what it is
 /// before, in, and behind a loop, or in the branches.
 fn same_slot<'c>(v: Val<'c>) -> Vec<Val<'c>> {
-    let (op, result_number, argument) = match defining_op(v) {
-        Some(op) => (op, results(op).position(|r| r == v), None),
-        None => {
-            let block = owner_of(v);
-            let Some(op) = parent_of_block(block) else { return vec![] };
-            let second = region_count(op) > 1 && entry_block(region(op, 1)).is_some_and(|b| b == block);
-            (op, None, args(block).position(|a| a == v).map(|i| (second, i)))
+    let mut all = vec![];
+    match defining_op(v) {
+        Some(op) => {
+            let number = results(op).position(|r| r == v).expect("a result of its op");
+            carried_by_result(op, number, |v| all.push(v));
         }
-    };
-    let block = |i: usize| entry_block(region(op, i));
-    let yielded = |i: usize, n: usize| block(i).and_then(|b| ops_of(b).last()).map(|last| operand(last, n));
-    let argument_of = |i: usize, n: usize| block(i).map(|b| arg(b, n));
-    match (Scf::of(op), result_number, argument) {
-        // The counter.
-        (Some(Scf::For), _, Some((_, 0))) => vec![],
-        (Some(Scf::For), Some(i), _) | (Some(Scf::For), _, Some((_, i))) => {
-            let i = if argument.is_some() { i - 1 } else { i };
-            let all = [Some(operand(op, 3 + i)), argument_of(0, i + 1), yielded(0, i), Some(result(op, i))];
-            all.into_iter().flatten().collect()
-        }
-        (Some(Scf::If), Some(i), _) => [0, 1].into_iter().filter_map(|r| yielded(r, i)).collect(),
-        (Some(Scf::While), _, Some((false, i))) => {
-            [Some(operand(op, i)), yielded(1, i)].into_iter().flatten().collect()
-        }
-        (Some(Scf::While), Some(i), _) | (Some(Scf::While), _, Some((true, i))) => {
-            [yielded(0, i + 1), argument_of(1, i), Some(result(op, i))].into_iter().flatten().collect()
-        }
-        _ => vec![],
+        None => carried_by_argument(v, |v| all.push(v)),
     }
+    all
 }
