@@ -60,6 +60,18 @@ impl<'c> View<'c> {
     pub fn stride(&self, d: usize) -> Result<i64, Val<'c>> {
         dynamic(self.memref.strides(), d, self.make.dynamic_strides())
     }
+    /// Whether accesses of slices outside of the view are tested for that, if tiles have so many along dimension `d`.
+    /// Where tiles divide an extent nothing is tested, and a slice that divides it without its tile doing so may be
+    /// outside.
+    pub fn tests_slices(&self, d: usize, slices: i64, facts: &Facts) -> bool {
+        let extent = self.extent(self.ty.dim_map()[d] as usize);
+        let divides = |tile: i64| match extent {
+            Ok(extent) => extent % tile == 0,
+            Err(v) => facts.get(v).scalar_divisor() >= tile as u64,
+        };
+        let tile = self.ty.tile()[d];
+        divides(tile) || !divides(tile / slices)
+    }
 }
 
 fn dynamic<'c>(list: &[i64], d: usize, mut values: impl Iterator<Item = Val<'c>>) -> Result<i64, Val<'c>> {

@@ -64,7 +64,7 @@ pub fn carried_by_operand<'c>(op: OpRef<'c>, i: usize, visit: impl FnMut(Val<'c>
 /// Values that become `v`, an argument of a region or a result of a structured op: what comes in first, if anything
 /// does, and then what is yielded.
 pub fn sources<'c>(v: Val<'c>) -> Vec<Val<'c>> {
-    let (parent, at, region_of) = match defining_op(v) {
+    let (parent, at, block) = match defining_op(v) {
         Some(made) => (made, results(made).position(|r| r == v), None),
         None => {
             let block = owner_of(v);
@@ -77,13 +77,13 @@ pub fn sources<'c>(v: Val<'c>) -> Vec<Val<'c>> {
     let yielded = |r: usize, i: usize| last(parent, r).filter(|y| operand_count(*y) > i).map(|y| operand(y, i));
     match Scf::of(parent) {
         // In front of what a loop carries is its counter.
-        Some(Scf::For) if region_of.is_some() && at == 0 => vec![],
+        Some(Scf::For) if block.is_some() && at == 0 => vec![],
         Some(Scf::For) => {
-            let at = at - usize::from(region_of.is_some());
+            let at = at - usize::from(block.is_some());
             [Some(operand(parent, 3 + at)), yielded(0, at)].into_iter().flatten().collect()
         }
         // The first region gets what is carried; what it gives goes on.
-        Some(Scf::While) if region_of.is_some() && region_of == entry_block(region(parent, 0)) => {
+        Some(Scf::While) if block.is_some() && block == entry_block(region(parent, 0)) => {
             [Some(operand(parent, at)), yielded(1, at)].into_iter().flatten().collect()
         }
         Some(Scf::While) => yielded(0, at + 1).into_iter().collect(),

@@ -11,9 +11,9 @@
 
 use crate::analysis::carried::sources;
 use crate::dialect::{
-    nv_tileaa::FuncOp,
-    nv_tileas::{AgentSwitchOp, AnyOp, CreateIteratorOp, IncIterOp, PipelineIteratorType, PipelineType, StageOp},
+    nv_tileas::{AnyOp, CreateIteratorOp, IncIterOp, PipelineIteratorType, PipelineType, StageOp},
     rt::*,
+    thread_scope::ThreadScope,
 };
 use rustc_hash::FxHashMap;
 
@@ -106,22 +106,15 @@ pub fn pipeline_of<'c>(iterator: Val<'c>) -> Option<Val<'c>> {
 
 /// Whether all that the agent of `op` reads of the stages of a pipeline is read by products of warpgroups.
 pub fn only_multiplied<'c>(op: OpRef<'c>, pipeline: Val<'c>) -> bool {
-    let (mut outermost, mut block) = (op, block_around(op));
-    while let Some(parent) = parent_op(outermost).filter(|p| FuncOp::cast(*p).is_none() && !is_agents(*p)) {
-        (outermost, block) = (parent, block_around(parent));
-    }
-    let mut only = block.is_some();
-    for op in block.into_iter().flat_map(ops_of) {
+    let agent = ThreadScope::of(op).and_then(|agent| entry_block(region(agent.op, agent.region)));
+    let mut only = agent.is_some();
+    for op in agent.into_iter().flat_map(ops_of) {
         walk(op, &mut |o| {
             let stage = StageOp::cast(o).filter(|s| pipeline_of(s.iterator()) == Some(pipeline));
             only &= stage.is_none_or(|s| multiplied(s.index()));
         });
     }
     only
-}
-
-fn is_agents(op: OpRef<'_>) -> bool {
-    AgentSwitchOp::cast(op).is_some()
 }
 
 /// Whether memory, or the stage with such a number, is only filled by tensor copies and read by products.

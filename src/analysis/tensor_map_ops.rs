@@ -18,7 +18,7 @@ use mlir_sys::*;
 use rustc_hash::FxHashMap;
 
 /// Bytes of a map, and the layout of storage in which it is built.
-const MAP: i64 = 128;
+pub const MAP_BYTES: i64 = 128;
 const MAP_BASES: [u64; 7] = [1, 2, 4, 8, 16, 32, 64];
 
 /// Maps, by the view, the type and where they are made: copies of one view share theirs.
@@ -46,7 +46,7 @@ impl<'c> TensorMaps<'c> {
             return Ok(*map);
         }
         let bytes = IntegerType::new(top.context(), 8).into();
-        let scratch = aligned_storage_type(op, &[MAP], bytes, &MAP_BASES, ALIGNMENT).map_err(error)?;
+        let scratch = aligned_storage_type(op, &[MAP_BYTES], bytes, &MAP_BASES, ALIGNMENT).map_err(error)?;
         let scratch = AllocTensorOp::build(top, scratch.into(), None).map_err(error)?.result();
         let made = defining_op(view).and_then(MakeTiledViewOp::cast).ok_or_else(not_here)?;
         let b = Builder::before(top.context(), make);

@@ -318,14 +318,7 @@ impl<'c> Operand<'c> {
 
     /// Whether accesses of slices outside of the view are tested for that.
     fn is_tested(&self, factor: i64, facts: &Facts) -> bool {
-        let in_bounds = |view: &View<'c>, tile: i64| match view.extent(view.ty.dim_map()[self.dim] as usize) {
-            Ok(extent) => extent % tile == 0,
-            Err(v) => facts.get(v).scalar_divisor() >= tile as u64,
-        };
-        View::of(self.load.view()).is_some_and(|view| {
-            let tile = view.ty.tile()[self.dim];
-            in_bounds(&view, tile) || !in_bounds(&view, tile / factor)
-        })
+        View::of(self.load.view()).is_some_and(|view| view.tests_slices(self.dim, factor, facts))
     }
 
     fn tensor(&self) -> Option<Tensor<'c>> {

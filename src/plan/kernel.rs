@@ -118,8 +118,8 @@ pub fn plan_kernel(
     Ok(plan)
 }
 
-/// So many stages that each iteration begins at the same place of its round, if that leaves those of two iterations:
-/// of the steps of an iteration only the last can then be the one from the last stage to the first.
+/// As many stages as make whole iterations, if two of them fit: each iteration then begins at the same stage modulo its
+/// steps, so that only one of its steps can be the one from the last stage to the first.
 fn whole_rounds(stages: u32, rings: &[Ring]) -> u32 {
     let whole = |stages: u32| rings.iter().all(|r| stages.is_multiple_of(r.steps.max(1)) && stages >= 2 * r.steps);
     (2..=stages).rev().find(|s| whole(*s)).unwrap_or(stages)

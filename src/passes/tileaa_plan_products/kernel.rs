@@ -5,7 +5,7 @@
 
 use super::{Found, OTHER_BYTES, Obstacle, Side, least_scratch, refusal, rings, stage};
 use crate::{
-    analysis::{pressure::fullest, producers::LoadedOperand, tile_programs::TileProgram},
+    analysis::{pressure::fullest, producers::LoadedOperand, tensor_map_ops::MAP_BYTES, tile_programs::TileProgram},
     dialect::{
         behaviour::{LayoutRelation, computes_locally, is_cheap, layout_relation},
         layouts::{Tensor, storage_bits},
@@ -18,9 +18,6 @@ use crate::{
 };
 use rustc_hash::FxHashSet;
 use tile_plan::{Hints, Kernel, MOST_STAGES, Machine, Ring, plan_kernel};
-
-/// Bytes of a tensor map.
-const MAP_BYTES: u32 = 128;
 
 /// Warpgroups that a plan of a kernel has at most.
 const MOST_GROUPS: u32 = 2;
@@ -109,7 +106,7 @@ fn other_bytes(function: OpRef<'_>, rings: usize) -> u32 {
         }
     });
     let barriers = 2 * size_of::<u64>() as u32 * MOST_STAGES * rings as u32;
-    (barriers + maps * MAP_BYTES).saturating_add(exchanged).min(OTHER_BYTES)
+    (barriers + maps * MAP_BYTES as u32).saturating_add(exchanged).min(OTHER_BYTES)
 }
 
 /// Whether each warp has all of the dimension: it goes along the rows of an accumulator, or of what is computed from

@@ -420,7 +420,7 @@ impl<'c> Demands<'c> {
             return Err((op, "its tiles are not next to each other".into()));
         }
         let promised = bool_list(promised).get(d) == Some(&true);
-        if !sparse && !promised && !self.is_tested(view, d, facts) {
+        if !sparse && !promised && !View::of(view).is_some_and(|view| view.tests_slices(d, self.count, facts)) {
             let text =
                 "a slice would not be tested for being outside of the view: the extent is no multiple of the tile";
             return Err((op, text.into()));
@@ -431,18 +431,6 @@ impl<'c> Demands<'c> {
             _ => Part::Whole,
         };
         Ok(data.map(|i| (i, of(i))).collect())
-    }
-
-    /// Whether accesses of slices outside of the view are tested for that. Where tiles divide an extent nothing is
-    /// tested, and a slice that divides it without its tile doing so may be outside.
-    fn is_tested(&self, view: Val<'c>, d: usize, facts: &Facts) -> bool {
-        let Some(view) = View::of(view) else { return false };
-        let (tile, extent) = (view.ty.tile()[d], view.extent(view.ty.dim_map()[d] as usize));
-        let divides = |tile: i64| match extent {
-            Ok(extent) => extent % tile == 0,
-            Err(v) => facts.get(v).scalar_divisor() >= tile as u64,
-        };
-        divides(tile) || !divides(tile / self.count)
     }
 }
 
