@@ -3,7 +3,7 @@
 //! Every element is a value of its own, but memory and matrix instructions move words. Where elements leave a word and
 //! meet again in the same order, the word itself is used; bytes that come from several words are gathered by `prmt`.
 
-use super::{Lower, element_type};
+use super::{Lower, element_type, llvm::Llvm};
 use crate::dialect::{
     layouts::Tensor,
     nv_tileaa::{FpCastOp, Rounding},
@@ -127,6 +127,7 @@ impl<'c> Lower<'c, '_> {
     /// A cast of a tensor to an eight-bit float by the target's instruction, two elements at a time. Whether it is one.
     ///
     /// The instruction gives the largest number for what lies beyond it, where the format's NaN or infinity is wanted.
+    /// That is rare: from some elements on, a warp looks once whether any of them is so large.
     pub(super) fn narrowed_pairs(&mut self, op: FpCastOp<'c>) -> Result<bool, Failed> {
         let (Some(from), Some(to)) = (Tensor::of_value(op.source()), Tensor::of_value(op.result())) else {
             return Ok(false);
@@ -145,28 +146,51 @@ impl<'c> Lower<'c, '_> {
         if values.len() % 2 != 0 {
             return Ok(false);
         }
-        // The code behind the largest number's is that of NaN or infinity, for what rounds to more: the tie above the
-        // largest number goes down in e4m3, and up in e5m2. NaN is not more, and has its code already.
-        let (name, more, limit) = if e4m3 { ("e4m3x2", OGT, 464.0) } else { ("e5m2x2", OGE, 61440.0) };
+        let name = if e4m3 { "e4m3x2" } else { "e5m2x2" };
         let text = format!("cvt.rn.satfinite.{name}.f32 $0, $1, $2;");
         let l = &self.l;
-        let mut narrow = Vec::with_capacity(values.len());
-        for pair in values.chunks(2) {
-            let wide = [0, 1].map(|i| if ty(pair[i]) == l.f32 { pair[i] } else { l.cast("fpext", pair[i], l.f32) });
-            let both = l.asm(&text, "=h,f,f", Some(l.i16), &[wide[1], wide[0]], true).expect("asm with a result");
-            let mut word = l.cast("zext", both, l.i32);
-            for (i, x) in wide.into_iter().enumerate() {
-                let is_more = l.fcmp(more, l.un("intr.fabs", x), l.float(l.f32, limit));
-                word = l.add(word, l.select(is_more, l.i32c(1 << (8 * i)), l.i32c(0)));
+        let widened = |v: &Val<'c>| if ty(*v) == l.f32 { *v } else { l.cast("fpext", *v, l.f32) };
+        let wide: Vec<Val<'c>> = values.iter().map(widened).collect();
+        // Elements of a word.
+        let each = if wide.len() % 4 == 0 { 4 } else { 2 };
+        let saturated = |group: &[Val<'c>]| {
+            let halves: Vec<Val<'c>> = (group.chunks(2))
+                .map(|pair| l.asm(&text, "=h,f,f", Some(l.i16), &[pair[1], pair[0]], true).expect("asm with a result"))
+                .collect();
+            match halves[..] {
+                [one] => l.cast("zext", one, l.i32),
+                _ => {
+                    let empty = l.poison(l.vector(halves.len() as u64, l.i16));
+                    let all = halves.iter().enumerate().fold(empty, |all, (i, half)| l.insert(all, *half, i));
+                    l.cast("bitcast", all, l.i32)
+                }
             }
-            for i in 0..2 {
-                let shifted = if i == 0 { word } else { l.bin("lshr", word, l.i32c(8)) };
+        };
+        let words: Vec<Val<'c>> = wide.chunks(each).map(saturated).collect();
+        let exact = |l: &Llvm<'c>| -> Vec<Val<'c>> {
+            wide.chunks(each).zip(&words).map(|(group, word)| beyond_the_largest(l, group, *word, e4m3)).collect()
+        };
+        let narrow = if wide.len() < FEW {
+            exact(l)
+        } else {
+            // NaN has its code, and is passed over.
+            let size = |v: &Val<'c>| l.un("intr.fabs", *v);
+            let largest = wide.iter().map(size).reduce(|a, b| l.bin("intr.maxnum", a, b)).expect("there are some");
+            let (more, limit) = beyond(e4m3);
+            let is_more = l.fcmp(more, largest, l.float(l.f32, limit));
+            let any = l.intrinsic("llvm.nvvm.vote.any.sync", Some(l.i1), &[l.i32c(-1), is_more]).expect("a result");
+            l.either(any, &vec![l.i32; words.len()], || exact(l), || words.clone())
+        };
+        let mut bytes = Vec::with_capacity(wide.len());
+        for word in narrow {
+            for i in 0..each {
+                let shifted = if i == 0 { word } else { l.bin("lshr", word, l.i32c(8 * i as i64)) };
                 let byte = l.cast("trunc", shifted, l.i8);
-                self.note_origin(byte, word, i);
-                narrow.push(byte);
+                self.note_origin(byte, word, i as u32);
+                bytes.push(byte);
             }
         }
-        self.set_all(op.result(), narrow);
+        self.set_all(op.result(), bytes);
         Ok(true)
     }
 
@@ -181,4 +205,23 @@ impl<'c> Lower<'c, '_> {
         let shifted = if i == 0 { word } else { l.bin("lshr", word, l.i32c(16)) };
         Some(l.cast("trunc", shifted, l.i16))
     }
+}
+
+/// With fewer elements in a thread it is not worth while to ask whether all are in the range of the format.
+const FEW: usize = 8;
+
+/// How to tell a number that rounds to more than the largest of an eight-bit float: the predicate, and with what it is
+/// compared. The tie above the largest number goes down in e4m3, and up in e5m2.
+fn beyond(e4m3: bool) -> (i64, f64) {
+    if e4m3 { (OGT, 464.0) } else { (OGE, 61440.0) }
+}
+
+/// A word of eight-bit floats that have been rounded to the largest number where they lie beyond it: these become NaN
+/// or infinity, whose code is the one behind the largest number's. NaN is not more, and has its code already.
+fn beyond_the_largest<'c>(l: &Llvm<'c>, wide: &[Val<'c>], word: Val<'c>, e4m3: bool) -> Val<'c> {
+    let (more, limit) = beyond(e4m3);
+    wide.iter().enumerate().fold(word, |word, (i, x)| {
+        let is_more = l.fcmp(more, l.un("intr.fabs", *x), l.float(l.f32, limit));
+        l.add(word, l.select(is_more, l.i32c(1 << (8 * i)), l.i32c(0)))
+    })
 }
