@@ -21,6 +21,7 @@ use crate::{
     },
 };
 use melior::ir::{Type, TypeLike};
+use rustc_hash::FxHashMap;
 use tile_layout::{Exchange, ShufflePlan, ThreadBases, combine};
 
 impl<'c> Lower<'c, '_> {
@@ -270,15 +271,33 @@ impl<'c> Lower<'c, '_> {
         for (input, bases) in inputs {
             let Some(input) = input else { continue };
             for (i, &b) in bases.iter().enumerate().filter(|(_, b)| **b != 0) {
-                let partner = |r: usize| out[r ^ b as usize];
+                let partners: Vec<Val<'c>> = (0..out.len()).map(|r| out[r ^ b as usize]).collect();
                 out = match self.bit_of(input, i as u32) {
                     Bit::Known(false) => continue,
-                    Bit::Known(true) => (0..out.len()).map(partner).collect(),
-                    Bit::Value(c) => (0..out.len()).map(|r| self.l.select(c, partner(r), out[r])).collect(),
+                    Bit::Known(true) => partners,
+                    Bit::Value(c) => self.chosen_words(c, &partners, &out),
                 };
             }
         }
         out
+    }
+
+    /// Each of `yes` if `c`, or else that of `no`. Elements at the same place of two words are chosen by whole words.
+    fn chosen_words(&self, c: Val<'c>, yes: &[Val<'c>], no: &[Val<'c>]) -> Vec<Val<'c>> {
+        let l = &self.l;
+        let mut parts: FxHashMap<(usize, usize), Vec<Val<'c>>> = FxHashMap::default();
+        let one = |(&a, &b): (&Val<'c>, &Val<'c>)| {
+            let words = self.origin(a).zip(self.origin(b));
+            match words.filter(|((x, i), (y, j))| i == j && ty(*x) == l.i32 && ty(*y) == l.i32) {
+                None => l.select(c, a, b),
+                Some(((x, i), (y, _))) => {
+                    let count = 32 / self.register_bits(ty(a)) as usize;
+                    let of_words = || self.part_word(l.select(c, x, y), count, ty(a));
+                    parts.entry((key(x), key(y))).or_insert_with(of_words)[i as usize]
+                }
+            }
+        };
+        yes.iter().zip(no).map(one).collect()
     }
 
     pub(super) fn shfl(&self, kind: &str, word: Val<'c>, by: Val<'c>) -> Val<'c> {
@@ -307,15 +326,19 @@ impl<'c> Lower<'c, '_> {
         // Integers below a byte travel as bytes.
         let width = bits.max(8);
         let int = self.int(width);
-        let narrow: Vec<Val<'c>> =
-            values.iter().map(|&v| if bits < 8 { l.cast("zext", v, int) } else { self.reinterpret(v, int) }).collect();
         let per_word = (32 / width) as usize;
         let mut out = vec![];
-        for group in narrow.chunks(per_word) {
-            let word = match group {
-                [one] => l.cast("zext", *one, l.i32),
+        for group in values.chunks(per_word) {
+            if bits >= 8 && group.len() == per_word {
+                out.extend(self.part_word(f(self.join_word(group)), per_word, t));
+                continue;
+            }
+            let mut full: Vec<Val<'c>> = (group.iter())
+                .map(|&v| if bits < 8 { l.cast("zext", v, int) } else { self.reinterpret(v, int) })
+                .collect();
+            let word = match full[..] {
+                [one] => l.cast("zext", one, l.i32),
                 _ => {
-                    let mut full = group.to_vec();
                     full.resize(per_word, l.poison(int));
                     self.glue(&full, l.i32)
                 }
@@ -329,6 +352,27 @@ impl<'c> Lower<'c, '_> {
             out.extend(parts.into_iter().take(group.len()).map(back));
         }
         out
+    }
+
+    /// The word that values of 8 or 16 bits fill.
+    fn join_word(&self, values: &[Val<'c>]) -> Val<'c> {
+        let l = &self.l;
+        self.common_word(values, l.i32).or_else(|| self.gathered_bytes(values)).unwrap_or_else(|| {
+            let int = self.int(32 / values.len() as u32);
+            let parts: Vec<Val<'c>> = values.iter().map(|v| self.reinterpret(*v, int)).collect();
+            self.glue(&parts, l.i32)
+        })
+    }
+
+    /// Inverse of [`Self::join_word`]: `count` values of type `t`.
+    fn part_word(&self, word: Val<'c>, count: usize, t: Type<'c>) -> Vec<Val<'c>> {
+        let parts = self.cut(word, count, self.int(32 / count as u32));
+        let noted = |(i, part): (usize, Val<'c>)| {
+            let v = self.reinterpret(part, t);
+            self.note_origin(v, word, i as u32);
+            v
+        };
+        parts.into_iter().enumerate().map(noted).collect()
     }
 
     fn int(&self, bits: u32) -> Type<'c> {

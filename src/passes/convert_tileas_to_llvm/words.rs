@@ -25,6 +25,11 @@ impl<'c> Lower<'c, '_> {
         self.origins.borrow_mut().insert(key(element), (word, index));
     }
 
+    /// The word that an element came out of, and its number among the parts.
+    pub(super) fn origin(&self, element: Val<'c>) -> Option<(Val<'c>, u32)> {
+        self.origins.borrow().get(&key(element)).copied()
+    }
+
     /// The word that `elements` came out of, in this order and all of it.
     pub(super) fn common_word(&self, elements: &[Val<'c>], to: Type<'c>) -> Option<Val<'c>> {
         let origins = self.origins.borrow();
@@ -52,7 +57,7 @@ impl<'c> Lower<'c, '_> {
     ///
     /// Two `prmt` make pairs out of two words each, a third joins the pairs. The pairs are chosen so that the words of
     /// a transposed 4x4 block of bytes share them: eight instructions for the block.
-    fn gathered_bytes(&self, elements: &[Val<'c>]) -> Option<Val<'c>> {
+    pub(super) fn gathered_bytes(&self, elements: &[Val<'c>]) -> Option<Val<'c>> {
         let l = &self.l;
         let [a, b, c, d] = elements else { return None };
         let from = |e: &Val<'c>| {

@@ -5,6 +5,8 @@
 #r = #nv_tileas.layout<register = [1, 64], lane = [2, 4, 8, 16, 32], warp = []>
 #t = #nv_tileas.layout<register = [], lane = [0, 1, 2, 4, 8], warp = []>
 #l = #nv_tileas.layout<register = [], lane = [1, 2, 4, 8, 16], warp = []>
+#b8 = #nv_tileas.layout<register = [1, 2, 4], lane = [8, 16, 32, 64, 128], warp = []>
+#c8 = #nv_tileas.layout<register = [1, 2, 8], lane = [4, 16, 32, 64, 128], warp = []>
 gpu.module @kernels {
   // Half of the registers cross lanes: one shuffle by an exclusive or of the lane with 1, between conditional swaps.
   // CHECK-LABEL: llvm.func @exchange(
@@ -32,6 +34,22 @@ gpu.module @kernels {
     %y = nv_tileas.shuffle %n : tensor<64xi16, #a> -> tensor<64xi16, #nv_tileas.layout<register = [1], lane = [4, 2, 8, 16, 32], warp = []>>
     %q = nv_tileas.splat %p : !nv_tileaa.ptr<i16> -> tensor<64x!nv_tileaa.ptr<i16>, #nv_tileas.layout<register = [1], lane = [4, 2, 8, 16, 32], warp = []>>
     %t = nv_tileas.store <weak> %q, %y vector 1 : tensor<64x!nv_tileaa.ptr<i16>, #nv_tileas.layout<register = [1], lane = [4, 2, 8, 16, 32], warp = []>>, tensor<64xi16, #nv_tileas.layout<register = [1], lane = [4, 2, 8, 16, 32], warp = []>>
+    nv_tileaa.return
+  }
+  // Bytes that share words are chosen and sent as words, and nothing takes them apart on the way to the next word.
+  // CHECK-LABEL: llvm.func @bytes(
+  // CHECK: llvm.select %{{.*}}, %{{.*}}, %{{.*}} : i1, i32
+  // CHECK: llvm.select %{{.*}}, %{{.*}}, %{{.*}} : i1, i32
+  // CHECK-NOT: llvm.select %{{.*}} : i1, i8
+  // CHECK: llvm.call_intrinsic "llvm.nvvm.shfl.sync
+  // CHECK-NOT: llvm.select %{{.*}} : i1, i8
+  // CHECK: llvm.return
+  nv_tileaa.func @bytes(%p: !nv_tileaa.ptr<i8>) attributes {numWarps = 1 : i64} {
+    %q = nv_tileas.splat %p : !nv_tileaa.ptr<i8> -> tensor<256x!nv_tileaa.ptr<i8>, #b8>
+    %x, %k = nv_tileas.load <weak> %q vector 4 : tensor<256x!nv_tileaa.ptr<i8>, #b8> -> tensor<256xi8, #b8>
+    %y = nv_tileas.shuffle %x : tensor<256xi8, #b8> -> tensor<256xi8, #c8>
+    %r = nv_tileas.splat %p : !nv_tileaa.ptr<i8> -> tensor<256x!nv_tileaa.ptr<i8>, #c8>
+    %t = nv_tileas.store <weak> %r, %y vector 4 : tensor<256x!nv_tileaa.ptr<i8>, #c8>, tensor<256xi8, #c8>
     nv_tileaa.return
   }
   // A slice by a register that is known: no instruction. One that is not: a select.
