@@ -12,17 +12,15 @@ use crate::dialect::{
 use melior::ir::Type;
 
 impl<'c> Lower<'c, '_> {
-    /// Types of the registers of `values`; tokens take none. Pairs of f16 that a product of warpgroups sums are one.
+    /// Types of the registers of `values`; tokens take none.
     fn flat_types(&self, op: OpRef<'c>, values: impl Iterator<Item = Val<'c>>) -> Result<Vec<Type<'c>>, Failed> {
         let mut types = vec![];
         for v in values {
             if !is_token(v) {
                 let registers = self.registers(op, v)?;
-                types.extend(if self.is_pairs(v) {
-                    std::iter::repeat_n(self.l.i32, registers / 2)
-                } else {
-                    std::iter::repeat_n(self.element_of(op, v)?, registers)
-                });
+                let each = self.elements_of_words(v);
+                let t = if each > 1 { self.l.i32 } else { self.element_of(op, v)? };
+                types.extend(std::iter::repeat_n(t, registers / each));
             }
         }
         Ok(types)
@@ -50,10 +48,10 @@ impl<'c> Lower<'c, '_> {
                 self.values.insert(key(v), Lowered::Nothing);
                 continue;
             }
-            let is_pairs = self.is_pairs(v);
-            let (mine, after) = rest.split_at(self.registers(op, v)? / if is_pairs { 2 } else { 1 });
-            if is_pairs {
-                self.values.insert(key(v), Lowered::Pairs(mine.to_vec()));
+            let each = self.elements_of_words(v);
+            let (mine, after) = rest.split_at(self.registers(op, v)? / each);
+            if each > 1 {
+                self.values.insert(key(v), Lowered::Words(mine.to_vec()));
             } else {
                 self.set_all(v, mine.to_vec());
             }

@@ -108,9 +108,9 @@ enum Lowered<'c> {
     Scalar(Val<'c>),
     /// One value for each register.
     Fragment(Vec<Val<'c>>),
-    /// One word for each two registers of 16 bits: sums of a product of warpgroups that may be under way, or a left
-    /// operand on its way to one.
-    Pairs(Vec<Val<'c>>),
+    /// One word for each two registers of 16 bits, or four of 8: sums of a product of warpgroups that may be under way,
+    /// or a left operand on its way to one.
+    Words(Vec<Val<'c>>),
     /// An array in local memory.
     Array(array::Array<'c>),
     /// A tensor in shared memory: the address of its first byte.

@@ -164,7 +164,7 @@ impl<'c> Lower<'c, '_> {
 
     /// The left operand's registers as words, in the order in which instructions take them.
     fn left_words(&self, op: SharedDot<'c>) -> Result<Vec<Val<'c>>, Failed> {
-        if let Some(Lowered::Pairs(words)) = self.values.get(&key(op.lhs())) {
+        if let Some(Lowered::Words(words)) = self.values.get(&key(op.lhs())) {
             return Ok(words.clone());
         }
         let tensor = Tensor::of_value(op.lhs()).ok_or_else(|| fail(op.op(), "lhs is no tensor"))?;
@@ -307,25 +307,24 @@ impl<'c> Lower<'c, '_> {
     /// The registers of an accumulator.
     fn accumulators(&self, op: OpRef<'c>, v: Val<'c>) -> Result<Vec<Val<'c>>, Failed> {
         let of_halves = Tensor::of_value(v).is_some_and(|t| t.element == self.l.f16);
-        if of_halves { self.pairs(op, v) } else { self.fragment(op, v) }
+        if of_halves { self.register_words(op, v) } else { self.fragment(op, v) }
     }
 
-    /// The registers of a tensor of 16-bit elements as words.
-    fn pairs(&self, op: OpRef<'c>, v: Val<'c>) -> Result<Vec<Val<'c>>, Failed> {
-        if let Some(Lowered::Pairs(pairs)) = self.values.get(&key(v)) {
-            return Ok(pairs.clone());
+    /// The registers of a tensor of 16-bit or 8-bit elements as words.
+    fn register_words(&self, op: OpRef<'c>, v: Val<'c>) -> Result<Vec<Val<'c>>, Failed> {
+        if let Some(Lowered::Words(words)) = self.values.get(&key(v)) {
+            return Ok(words.clone());
         }
-        let l = &self.l;
-        let pair = |two: &[Val<'c>]| {
-            let pair = l.insert(l.insert(l.poison(l.vector(2, ty(two[0]))), two[0], 0), two[1], 1);
-            l.cast("bitcast", pair, l.i32)
-        };
-        Ok(self.fragment(op, v)?.chunks(2).map(pair).collect())
+        let tensor = Tensor::of_value(v).ok_or_else(|| fail(op, "a value in words is no tensor"))?;
+        let elements: Vec<Option<Val<'c>>> = self.fragment(op, v)?.into_iter().map(Some).collect();
+        let each = (32 / storage_bits(tensor.element)) as usize;
+        Ok(elements.chunks(each).map(|word| self.pack_word(tensor.element, word)).collect())
     }
 
     /// The registers of a product that is under way.
     fn bind_accumulators(&mut self, v: Val<'c>, registers: Vec<Val<'c>>) {
-        let lowered = if self.is_pairs(v) { Lowered::Pairs(registers) } else { Lowered::Fragment(registers) };
+        let in_words = self.elements_of_words(v) > 1;
+        let lowered = if in_words { Lowered::Words(registers) } else { Lowered::Fragment(registers) };
         self.values.insert(key(v), lowered);
     }
 
@@ -339,16 +338,20 @@ impl<'c> Lower<'c, '_> {
         pairs.iter().flat_map(two).collect()
     }
 
-    /// Whether the registers of `v` hold two elements each: of a product of f16 sums that may be under way, and of a
-    /// left operand that a loop carries to its product.
-    pub(super) fn is_pairs(&self, v: Val<'c>) -> bool {
-        let Some(tensor) = Tensor::of_value(v) else { return false };
-        tensor.element == self.l.f16 && is_under_way(v) || storage_bits(tensor.element) == 16 && is_carried_left(v)
+    /// How many elements a register of `v` holds: more than one, where they fill words, of a product of f16 sums that
+    /// may be under way and of a left operand that a loop carries to its product.
+    pub(super) fn elements_of_words(&self, v: Val<'c>) -> usize {
+        let Some(tensor) = Tensor::of_value(v) else { return 1 };
+        match storage_bits(tensor.element) {
+            16 if tensor.element == self.l.f16 && is_under_way(v) => 2,
+            bits @ (8 | 16) if is_carried_left(v) => (32 / bits) as usize,
+            _ => 1,
+        }
     }
 
     /// The registers of `v` in the form in which `to` is carried.
     pub(super) fn carried_as(&self, op: OpRef<'c>, v: Val<'c>, to: Val<'c>) -> Result<Vec<Val<'c>>, Failed> {
-        if self.is_pairs(to) { self.pairs(op, v) } else { self.fragment(op, v) }
+        if self.elements_of_words(to) > 1 { self.register_words(op, v) } else { self.fragment(op, v) }
     }
 
     //===-- descriptors -----------------------------------------------------===//
@@ -431,7 +434,7 @@ fn is_carried_left(v: Val<'_>) -> bool {
     let Some(i) = i.filter(|_| Scf::of(op) == Some(Scf::For)) else { return false };
     let inside = entry_block(region(op, 0)).map(|body| arg(body, i + 1));
     let users: Vec<_> = inside.into_iter().chain([result(op, i)]).flat_map(uses).collect();
-    !users.is_empty() && users.iter().all(|(user, at)| *at == LHS && AsyncDotOp::cast(*user).is_some())
+    !users.is_empty() && users.iter().all(|(user, at)| *at == LHS && SharedDot::cast(*user).is_some())
 }
 
 /// Whether `v` is the result of a product that nothing has waited for, or is carried from one by a loop or a branch.
