@@ -39,10 +39,21 @@ struct Chain {
     query: Query,
     /// Memory has keys as columns.
     keys_as_columns: bool,
+    /// Memory has the values of a key in a column.
+    values_as_columns: bool,
 }
 
-const CHAIN: Chain =
-    Chain { element: Number::F16, m: 64, n: 64, d: 64, w: 64, trips: 3, query: Query::Loaded, keys_as_columns: false };
+const CHAIN: Chain = Chain {
+    element: Number::F16,
+    m: 64,
+    n: 64,
+    d: 64,
+    w: 64,
+    trips: 3,
+    query: Query::Loaded,
+    keys_as_columns: false,
+    values_as_columns: false,
+};
 
 impl Chain {
     fn sums(&self) -> String {
@@ -135,12 +146,26 @@ impl Chain {
     /// `%total_next`: what is there, shrunk, plus weights times the block of values `j`.
     fn values(&self, suffix: &str, j: &str, total: &str) -> String {
         let (m, n, w, e, all, sums) = (self.m, self.n, self.w, self.element.keyword(), self.n * 4, self.sums());
-        let view = format!("partition_view<tile=({n}x{w}), tensor_view<{all}x{w}x{e}, strides=[{w},1]>>");
+        let view = if self.values_as_columns {
+            format!("partition_view<tile=({w}x{n}), tensor_view<{w}x{all}x{e}, strides=[{all},1]>>")
+        } else {
+            format!("partition_view<tile=({n}x{w}), tensor_view<{all}x{w}x{e}, strides=[{w},1]>>")
+        };
+        let load = if self.values_as_columns {
+            format!(
+                "%vr{suffix}, %vk{suffix} = load_view_tko weak %vv{suffix}[%zero, {j}] : {view}, tile<i32> -> \
+                 tile<{w}x{n}x{e}>, token\n\
+                 %v{suffix} = permute %vr{suffix} [1, 0] : tile<{w}x{n}x{e}> -> tile<{n}x{w}x{e}>\n"
+            )
+        } else {
+            format!(
+                "%v{suffix}, %vk{suffix} = load_view_tko weak %vv{suffix}[{j}, %zero] : {view}, tile<i32> -> \
+                 tile<{n}x{w}x{e}>, token\n"
+            )
+        };
         format!(
             "%vv{suffix} = make_partition_view %vt : {view}\n\
-             %v{suffix}, %vk{suffix} = load_view_tko weak %vv{suffix}[{j}, %zero] : {view}, tile<i32> -> \
-             tile<{n}x{w}x{e}>, token\n\
-             %shrink_all{suffix} = broadcast %shrink{suffix} : {} -> {sums}\n\
+             {load}%shrink_all{suffix} = broadcast %shrink{suffix} : {} -> {sums}\n\
              %kept{suffix} = mulf {total}, %shrink_all{suffix} : {sums}\n\
              %total_next{suffix} = mmaf %p{suffix}, %v{suffix}, %kept{suffix} : tile<{m}x{n}x{e}>, tile<{n}x{w}x{e}>, {sums}\n",
             self.column()
@@ -189,9 +214,10 @@ impl Chain {
                  tensor_view<{rows}x{columns}x{e}, strides=[{columns},1]>\n"
             )
         };
+        let (lines, each) = if self.values_as_columns { (w, n) } else { (n, w) };
         let views = view("qt", "a", m, d, e)
             + &view("kt", "b", rows, columns, e)
-            + &view("vt", "c", n, w, e)
+            + &view("vt", "c", lines, each, e)
             + &view("ot", "o", m, w, "f32");
         let (column, sums) = (self.column(), self.sums());
         format!(
@@ -272,6 +298,28 @@ fn floats_of_eight_bits() {
         assert_eq!(text.matches("promoted_dot").count() > text.matches("async.dot ").count(), d > 128, "{text}");
         chain.by_warpgroups(&body);
     }
+}
+
+/// Where sums beside the accumulator of 128 columns would not fit into registers, instructions of 64 columns take turns.
+/// Between a softmax and its product weights are four to a register, and no byte of them is touched alone.
+#[test]
+fn floats_of_eight_bits_in_large_tiles() {
+    let chain = Chain { element: Number::E4m3, m: 128, n: 128, d: 128, w: 128, trips: 2, ..CHAIN };
+    chain.by_warpgroups(&chain.usual("%x"));
+    let chain = Chain { values_as_columns: true, ..chain };
+    let body = chain.usual("%x");
+    let text = chain.tileas(&body);
+    assert!(text.contains("by <warpgroup, [64, 64, 32]>"), "{text}");
+    chain.by_warpgroups(&body);
+    let ptx = compiled(&chain.program(&body), 3, Emit::Ptx);
+    let target = Target::by_name("sm_90").expect("a target");
+    let cubin = cubin::assemble(&ptx, target, 3, DebugInfo::None).unwrap_or_else(|e| panic!("{e}"));
+    assert!(cubin.resources.iter().all(|k| k.spill_stores + k.spill_loads == 0), "it spills");
+    let code = sass::disassemble(&cubin, "chain-of-eight-bits").unwrap_or_else(|e| panic!("{e}"));
+    let loop_body = sass::innermost(&code, "GMMA").expect("a loop with products");
+    let count = |of: &str| loop_body.iter().filter(|i| i.opcode.starts_with(of)).count();
+    let (exchanged, bytes) = (count("SHFL"), count("PRMT") + count("LOP3"));
+    assert!(exchanged <= 24 && bytes <= 96, "{exchanged} shuffles, {bytes} instructions on bytes");
 }
 
 /// Keys as columns; queries that are computed.

@@ -67,6 +67,10 @@ pub struct KernelPlan {
 
 /// Rings are not deeper than this, whatever fits.
 pub const MOST_STAGES: u32 = 8;
+/// Registers that hold what a warpgroup reads of a stage to write it back otherwise, and where it does.
+const PREPARING_REGISTERS: u32 = 24;
+/// Instructions are not narrower than this to save registers.
+const LEAST_COLUMNS: u32 = 64;
 /// What a gain is worth mentioning from.
 const CLEARLY: f64 = 0.9;
 /// Elements that a multiprocessor computes in a clock.
@@ -101,7 +105,7 @@ pub fn plan_kernel(
         if groups > rows {
             continue;
         }
-        match complete(kernel, live(groups), &numbers, (groups, columns, blocks)) {
+        match widest(kernel, live(groups), &numbers, (groups, columns, blocks)) {
             Ok(plan) if best.as_ref().is_none_or(|b| plan.iteration < b.iteration * CLEARLY) => best = Some(plan),
             Ok(_) => {}
             Err(error) => refusal = refusal.or(Some(error)),
@@ -125,6 +129,27 @@ fn whole_rounds(stages: u32, rings: &[Ring]) -> u32 {
     (2..=stages).rev().find(|s| whole(*s)).unwrap_or(stages)
 }
 
+/// With as many columns of an instruction as there are registers for the sums that are added to accumulators: narrower
+/// instructions need fewer at a time, for more chains that are waited for.
+fn widest(
+    kernel: &Kernel,
+    live: u32,
+    numbers: &Numbers,
+    (groups, columns, blocks): (u32, u32, u32),
+) -> Result<KernelPlan, NoPlan> {
+    let least = if kernel.products.iter().any(ProductLoop::promoted) { LEAST_COLUMNS.min(columns) } else { columns };
+    let widths = std::iter::successors(Some(columns), |c| Some(c / 2)).take_while(|c| *c >= least);
+    let mut refusal = None;
+    for columns in widths {
+        match complete(kernel, live, numbers, (groups, columns, blocks)) {
+            Ok(plan) => return Ok(plan),
+            Err(error @ NoPlan::Registers { .. }) => refusal = refusal.or(Some(error)),
+            Err(error) => return Err(error),
+        }
+    }
+    Err(refusal.unwrap_or(NoPlan::Shape { m: 0, n: 0, k: 0 }))
+}
+
 fn complete(
     kernel: &Kernel,
     live: u32,
@@ -133,7 +158,8 @@ fn complete(
 ) -> Result<KernelPlan, NoPlan> {
     let candidate = Candidate { groups: (groups, 1), columns, producers: 1, blocks, stages: 0 };
     let promoted = kernel.products.iter().map(|p| p.chain_registers(columns.min(p.n))).max();
-    let live = live + promoted.unwrap_or(0);
+    let prepared = kernel.products.iter().any(|p| p.prepared_bytes() > 0);
+    let live = live + promoted.unwrap_or(0) + if prepared { PREPARING_REGISTERS } else { 0 };
     let registers = divide_registers([live + numbers.other_registers, kernel.producer_registers], numbers, &candidate)?;
     let available = (numbers.shared_sm / blocks - numbers.shared_reserved).min(numbers.shared_block);
     let stage: u32 = kernel.rings.iter().map(|r| r.stage).sum();
@@ -151,14 +177,16 @@ fn complete(
     let additions = |p: &ProductLoop| if p.promoted() { p.m * p.n * p.k.div_ceil(PROMOTION) } else { 0 };
     let computed = kernel.computed + kernel.products.iter().map(|p| u64::from(additions(p))).sum::<u64>();
     let arithmetic = computed as f64 / LANES * BESIDE_PRODUCTS;
-    let waits: f64 = kernel.products.iter().map(|p| numbers.chain(p.a_place)).sum();
+    let chains = |p: &ProductLoop| if p.promoted() { p.n.div_ceil(columns) * p.k.div_ceil(PROMOTION) } else { 1 };
+    let waits: f64 = kernel.products.iter().map(|p| numbers.chain(p.a_place) * f64::from(chains(p))).sum();
     let alone = (clocks(false) + arithmetic.max(clocks(true))) / f64::from(groups) + waits;
     let bounds =
         [(tensor, "tensor cores"), (arithmetic, "arithmetic"), (alone / f64::from(blocks), "one warpgroup's chain")];
     let (iteration, bound) = bounds.into_iter().fold((0.0, "nothing"), |best, b| if b.0 > best.0 { b } else { best });
     let from_registers = kernel.products.iter().filter(|p| matches!(p.a_place, APlace::Registers { .. })).count();
     let plural = |n: u32, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
-    let reasons = vec![
+    let narrow = kernel.products.iter().any(|p| p.promoted() && columns < p.n.min(256));
+    let mut reasons = vec![
         format!(
             "{} an iteration, {from_registers} with rows from registers, by {}",
             plural(kernel.products.len() as u32, "product"),
@@ -170,6 +198,9 @@ fn complete(
         ),
         format!("{} of an SM; an iteration takes {iteration:.0} clocks, bound by {bound}", plural(blocks, "block")),
     ];
+    if narrow {
+        reasons.push(format!("instructions of {columns} columns, so that what they sum up needs fewer registers"));
+    }
     let shared_left = room - stages * stage;
     Ok(KernelPlan { groups, columns, blocks, stages, registers, shared_left, iteration, reasons })
 }

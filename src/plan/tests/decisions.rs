@@ -261,6 +261,30 @@ fn kernels_of_several_products() {
     }
 }
 
+/// Sums of floats of eight bits go to an accumulator beside the tensor cores' own. Where registers do not hold both for
+/// all columns, instructions are narrower, and where they do, they are not.
+#[test]
+fn narrower_instructions_save_registers() {
+    let of = |n: u32, live: u32| {
+        let (m, d) = (128, 128);
+        let scores = ProductLoop::new((m, n, d), OperandType::E4m3);
+        let values = ProductLoop {
+            a_place: APlace::Registers { extra: 0 },
+            exact_sums: true,
+            ..ProductLoop::new((m, d, n), OperandType::E4m3)
+        };
+        let kernel = Kernel { products: vec![scores, values], ..attention(m, n, d) };
+        plan_kernel(&kernel, &|_| live, &Hints::default(), &machine())
+    };
+    let wide = of(64, 120).expect("a plan");
+    assert_eq!((wide.columns, wide.registers.estimate), (128, 120 + 64 + 32));
+    let narrow = of(128, 160).expect("a plan");
+    assert_eq!((narrow.columns, narrow.registers.estimate), (64, 160 + 32 + 32));
+    let reason = "instructions of 64 columns, so that what they sum up needs fewer registers";
+    assert!(narrow.reasons.iter().any(|r| r == reason) && !wide.reasons.iter().any(|r| r == reason));
+    assert!(matches!(of(128, 230), Err(NoPlan::Registers { .. })));
+}
+
 #[test]
 fn kernels_that_do_not_fit() {
     let refuse = |kernel: &Kernel, live: &dyn Fn(u32) -> u32| {
