@@ -216,6 +216,36 @@ def TileAAPlanProducts : Pass<"tileaa-plan-products", "::mlir::ModuleOp"> {
   let dependentDialects = ["nv_tileaa", "nv_tileas"];
 }
 
+def TileASPrepareForScheduling
+    : Pass<"tileas-prepare-for-scheduling", "::mlir::ModuleOp"> {
+  let summary = "loops that are scheduled hold what each iteration has to do";
+  let description = [{
+    Tensors that are the same in each iteration of a loop with products or copies, and that cost something, are computed
+    in front of it.
+  }];
+  let options = [
+    Option<"computeCapability", "compute-capability", "std::string", "\"sm_100\"", "target, sm_NN">
+  ];
+  let statistics = [
+    Statistic<"numMoved", "num-moved", "operations that left a loop">
+  ];
+}
+
+def TileASRecomputeForScheduling
+    : Pass<"tileas-recompute-for-scheduling", "::mlir::ModuleOp"> {
+  let summary = "what costs next to nothing is computed next to each user";
+  let description = [{
+    In loops with products or copies, operations on tensors that cost next to nothing get a copy in front of each user,
+    so that their results live in no stage of a schedule but that of the user.
+  }];
+  let options = [
+    Option<"computeCapability", "compute-capability", "std::string", "\"sm_100\"", "target, sm_NN">
+  ];
+  let statistics = [
+    Statistic<"numCopies", "num-copies", "copies">
+  ];
+}
+
 def TileASGenerateScheduleConstraints
     : Pass<"tileas-generate-schedule-constraints", "::mlir::ModuleOp"> {
   let summary = "what the modulo scheduler must know of loops";

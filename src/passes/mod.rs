@@ -29,6 +29,8 @@ pub mod tileas_materialize_schedule;
 pub mod tileas_optimize_alloc_tensor;
 pub mod tileas_order_memory;
 pub mod tileas_prefetch_tiles;
+pub mod tileas_prepare_for_scheduling;
+pub mod tileas_recompute_for_scheduling;
 pub mod tileas_remove_layout_conversions;
 pub mod tileas_rotate_products;
 pub mod tileas_skip_scaling;
@@ -85,6 +87,8 @@ pub(crate) fn register_own() {
     register::<tileas_lower_tma_load_store_to_async::LowerTmaLoadStoreToAsync>();
     register::<tileas_rotate_products::RotateProducts>();
     register::<tileas_prefetch_tiles::PrefetchTiles>();
+    register::<tileas_prepare_for_scheduling::PrepareForScheduling>();
+    register::<tileas_recompute_for_scheduling::RecomputeForScheduling>();
     register::<tileas_generate_schedule_constraints::GenerateScheduleConstraints>();
     register::<tileas_materialize_schedule::MaterializeSchedule>();
     register::<tileas_specialize_agents::SpecializeAgents>();

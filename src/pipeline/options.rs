@@ -233,6 +233,8 @@ const OPTIONAL: &[&str] = &[
     "tileas-remove-layout-conversions",
     "tileas-rotate-products",
     "tileas-prefetch-tiles",
+    "tileas-prepare-for-scheduling",
+    "tileas-recompute-for-scheduling",
     "tileas-lower-tma-load-store-to-async",
     "tileas-unspecialized-pipeline",
     "tileas-keep-addresses-in-loops",
@@ -497,6 +499,11 @@ impl Options {
             options.extend((self.v2_opt_level == 3).then(|| option("exhaustive", &true)));
             let trace = (!self.schedule_trace.is_empty()).then(|| option("schedule-trace-file", &self.schedule_trace));
             options.extend(trace);
+            // Without tables the scheduler takes loops as they are.
+            if self.table_rows > 0 {
+                add("tileas-prepare-for-scheduling", std::slice::from_ref(&target));
+                add("tileas-recompute-for-scheduling", std::slice::from_ref(&target));
+            }
             add(GENERATE_CONSTRAINTS, std::slice::from_ref(&target));
             PRESERVE_SCHEDULE.iter().for_each(|pass| add(pass, &[]));
             add(MATERIALIZE_SCHEDULE, &options);

@@ -207,6 +207,10 @@ fn passes_between_constraints_and_schedule_preserve_them() {
     ] {
         assert_eq!(refused(place), None, "{place}");
     }
+    // What shapes loops comes before, and only for a scheduler with tables.
+    assert_eq!(names[first - 2..first], ["tileas-prepare-for-scheduling", "tileas-recompute-for-scheduling"]);
+    let light = with(&[("v2-opt-level", "2"), ("pipeline-strategy", "unspecialize"), ("rrt-size-threshold", "0")]);
+    assert!(light.steps().iter().all(|s| !s.name().ends_with("-for-scheduling")));
     // Without a schedule nothing is between.
     assert!(Options::default().stages_of(&"after:cse:mine".parse().unwrap()).is_ok());
 }

@@ -1,0 +1,209 @@
+//! The contract of the modulo scheduler. For each demand of the specification's section on the order of schedule
+//! analyses, and of what it says of the options there, the tests that hold it:
+//!
+//! | demand | tests |
+//! |---|---|
+//! | constraints, cleanups, and the schedule are passes of their own; which cleanups stand between is free | `any_cleanups_may_stand_between` |
+//! | constraints want a program of threads whose functions stay as they are | `constraints_want_a_program_of_threads`, `a_loop_that_is_another_one_is_an_error` |
+//! | they make the analysis and nothing else: the program, and what is known of it, stays | `constraints_are_attributes_alone` |
+//! | `canonicalize` and `cse` between the two preserve the analysis | `any_cleanups_may_stand_between` |
+//! | each pass declares what it preserves, which is held when the pipeline is built | tileiras: `passes_between_constraints_and_schedule_preserve_them` |
+//! | and when it runs: a pass that does not is a hard error with the text of the document | `a_loop_that_is_another_one_is_an_error` |
+//! | nothing is described a second time without a word | `nothing_is_described_twice` |
+//! | the schedule wants the analysis | `a_schedule_wants_the_analysis` |
+//! | it gives attributes and the rings of pipelines | `a_schedule_is_attributes_and_rings` |
+//! | an interval that does not exist is an error that names loop, interval, operation, footprint, rows and pool | `an_interval_that_does_not_exist_is_told`; tile-schedule: `what_cannot_be_scheduled_says_why` |
+//! | traces do not change the schedule | `traces_change_nothing` |
+//! | `v2-opt-level` is an axis beside the level | `levels_are_two_axes` |
+//! | `rrt-size-threshold` chooses between a light path and one with tables, whose passes prepare loops | `tables_come_with_preparation`; ir: `tileas-prepare-for-scheduling/`, `tileas-recompute-for-scheduling/` |
+//! | the order of the pipeline is what is dumped and parsed | pipeline: `the_dump_is_what_runs` |
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+const CONSTRAINTS: &str = "tileas-generate-schedule-constraints{compute-capability=sm_80}";
+const SCHEDULE: &str = "tileas-materialize-schedule";
+const INVALIDATED: &str = "cleanup pass invalidated ScheduleAnalysis; rerun constraint generation or remove the pass";
+
+/// A product in a loop, of tiles that can be copied ahead.
+fn program() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/ir/tileas-materialize-schedule/loop.mlir")
+}
+
+/// The text that passes make of a program; or what is said, if they fail.
+fn run(input: &Path, passes: &[&str]) -> Result<String, String> {
+    let pipeline = format!("--pass-pipeline=builtin.module({})", passes.join(","));
+    let output = Command::new(env!("CARGO_BIN_EXE_tileiras-opt")).arg(input).arg(pipeline).output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    if output.status.success() {
+        return Ok(text(output.stdout));
+    }
+    assert!(output.stdout.is_empty(), "a program came out of a pipeline that failed");
+    Err(text(output.stderr))
+}
+
+fn scratch(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("schedule-contract-{name}"))
+}
+
+fn with_text(name: &str, text: &str) -> PathBuf {
+    let file = scratch(name);
+    std::fs::write(&file, text).unwrap();
+    file
+}
+
+/// A text without the attributes of scheduling.
+fn without_schedule(text: &str) -> String {
+    let mut out = text.to_string();
+    while let Some(start) = out.find("tileas.schedule.") {
+        let rest = &out[start..];
+        // A number with its type, or a name in quotes.
+        let end = rest.find([',', '}']).expect("attributes end");
+        let tail = if rest[end..].starts_with(", ") { end + 2 } else { end };
+        out.replace_range(start..start + tail, "");
+    }
+    out.replace(", }", "}").replace(" {}", "")
+}
+
+#[test]
+fn any_cleanups_may_stand_between() {
+    let alone = run(&program(), &[CONSTRAINTS, SCHEDULE]).unwrap();
+    assert!(alone.contains("tileas.schedule.interval"), "{alone}");
+    for cleanups in [&["canonicalize", "cse"][..], &["cse"], &["cse", "canonicalize", "cse", "canonicalize"]] {
+        let mut passes = vec!["canonicalize", "cse", CONSTRAINTS];
+        passes.extend(cleanups);
+        passes.push(SCHEDULE);
+        let with = run(&program(), &passes).unwrap();
+        let without = run(&program(), &["canonicalize", "cse", CONSTRAINTS, SCHEDULE]).unwrap();
+        assert_eq!(with, without, "{cleanups:?} have nothing to clean up");
+    }
+}
+
+#[test]
+fn constraints_want_a_program_of_threads() {
+    let text = "nv_tileaa.func @k() { nv_tileaa.return }\n";
+    let said = run(&with_text("no-threads.mlir", text), &[CONSTRAINTS]).unwrap_err();
+    assert!(said.contains("numWarps"), "{said}");
+}
+
+#[test]
+fn constraints_are_attributes_alone() {
+    let before = run(&program(), &[]).unwrap_or_else(|_| run(&program(), &["canonicalize{max-iterations=0}"]).unwrap());
+    let after = run(&program(), &[CONSTRAINTS]).unwrap();
+    assert!(after.contains("tileas.schedule.constraint.gid = 0"), "{after}");
+    assert_eq!(without_schedule(&after), before);
+}
+
+/// The rings of a pipeline are other loads than those that were described.
+#[test]
+fn a_loop_that_is_another_one_is_an_error() {
+    let pipeline = "tileas-unspecialized-pipeline{compute-capability=sm_80}";
+    let said = run(&program(), &[CONSTRAINTS, pipeline, SCHEDULE]).unwrap_err();
+    assert!(said.contains(INVALIDATED), "{said}");
+}
+
+/// Behind a pass that changes loops there is no schedule, though one of the new loops could be made; it can where the
+/// constraints are made again.
+#[test]
+fn nothing_is_described_twice() {
+    let recompute = "tileas-recompute-for-scheduling{compute-capability=sm_80}";
+    let shared = std::fs::read_to_string(program()).unwrap();
+    let twice = shared
+        .replace("%arg3: i32) attributes", "%arg3: i32, %f: f32) attributes")
+        .replace(
+            "%10 = arith.addf %9, %half",
+            "%s = nv_tileas.splat %f : f32 -> tensor<64x64xf32, #l0>\n%10 = arith.addf %9, %s",
+        )
+        .replace("%11 = arith.mulf %10, %half", "%11 = arith.mulf %10, %s");
+    assert_ne!(twice, shared);
+    let input = with_text("twice.mlir", &twice);
+    let said = run(&input, &[CONSTRAINTS, recompute, SCHEDULE]).unwrap_err();
+    assert!(said.contains(INVALIDATED), "{said}");
+    assert!(run(&input, &[CONSTRAINTS, recompute, CONSTRAINTS, SCHEDULE]).is_ok());
+}
+
+#[test]
+fn a_schedule_wants_the_analysis() {
+    let said = run(&program(), &[SCHEDULE]).unwrap_err();
+    assert!(said.contains("there is no ScheduleAnalysis; tileas-generate-schedule-constraints builds it"), "{said}");
+}
+
+#[test]
+fn a_schedule_is_attributes_and_rings() {
+    let text = run(&program(), &[CONSTRAINTS, SCHEDULE]).unwrap();
+    for name in ["interval", "stages", "stage", "clock"] {
+        assert!(text.contains(&format!("tileas.schedule.{name} = ")), "no {name}: {text}");
+    }
+    assert!(!text.contains("tileas.schedule.constraint.machine"), "{text}");
+    let pipeline = "tileas-unspecialized-pipeline{compute-capability=sm_80}";
+    let rings = run(&program(), &[CONSTRAINTS, SCHEDULE, pipeline]).unwrap();
+    assert!(rings.contains("stages = 3") && rings.contains("nv_tileas.async.commit"), "{rings}");
+}
+
+/// The values that live through this loop take more registers than a thread has.
+#[test]
+fn an_interval_that_does_not_exist_is_told() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let output =
+        tileiras(&root.join("tests/corpus/fmha_bf16_d256.13.1.tileirbc"), &["--pipeline-option=v2-opt-level=1"]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(5), "{said}");
+    assert!(said.contains("modulo scheduler returned no feasible II"), "{said}");
+    assert!(said.contains("registers of"), "{said}");
+}
+
+fn tileiras(input: &Path, options: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tileiras"));
+    command.arg(input).args(["--gpu-name=sm_80", "--emit=ptx", "-o", "-"]).args(options).output().unwrap()
+}
+
+#[test]
+fn traces_change_nothing() {
+    let plain = run(&program(), &[CONSTRAINTS, SCHEDULE]).unwrap();
+    for kind in ["txt", "html", "json"] {
+        let file = scratch(&format!("trace.{kind}"));
+        let traced = format!("{SCHEDULE}{{schedule-trace-file={}}}", file.display());
+        assert_eq!(run(&program(), &[CONSTRAINTS, &traced]).unwrap(), plain, "{kind}");
+        assert!(std::fs::metadata(&file).unwrap().len() > 100, "{kind}");
+    }
+}
+
+/// The passes of the pipeline with these options.
+fn passes(options: &[&str]) -> String {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let output =
+        tileiras(&root.join("tests/corpus/vadd_f32.13.1.tileirbc"), &[&["--dump-pass-pipeline"], options].concat());
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stderr).unwrap()
+}
+
+#[test]
+fn levels_are_two_axes() {
+    for level in 0..=3 {
+        for v2 in 0..=3 {
+            let (o, v) = (format!("-O{level}"), format!("--pipeline-option=v2-opt-level={v2}"));
+            let strategy = "--pipeline-option=pipeline-strategy=unspecialize";
+            let text = passes(&[&o, &v, strategy]);
+            let places = ["tileas-generate-schedule-constraints", SCHEDULE].map(|p| text.find(p));
+            let [first, second] = places;
+            assert_eq!([first.is_some(), second.is_some()], [v2 > 0 && level >= 2; 2], "-O{level} v2={v2}: {text}");
+            assert!(first <= second, "-O{level} v2={v2}: {text}");
+            assert_eq!(text.contains("exhaustive=true"), v2 == 3 && level >= 2, "-O{level} v2={v2}: {text}");
+        }
+    }
+}
+
+#[test]
+fn tables_come_with_preparation() {
+    let of = |rows: u32| {
+        let option = format!("--pipeline-option=rrt-size-threshold={rows}");
+        passes(&["--pipeline-option=v2-opt-level=1", "--pipeline-option=pipeline-strategy=unspecialize", &option])
+    };
+    let heavy = of(4096);
+    let order =
+        ["tileas-prepare-for-scheduling", "tileas-recompute-for-scheduling", "tileas-generate-schedule-constraints"];
+    let places: Vec<usize> = order.iter().map(|p| heavy.find(p).unwrap_or_else(|| panic!("no {p}: {heavy}"))).collect();
+    assert!(places.is_sorted(), "{heavy}");
+    let light = of(0);
+    assert!(!light.contains("-for-scheduling") && light.contains(SCHEDULE), "{light}");
+}
