@@ -12,7 +12,8 @@ from .micro import run as micro
 from .peers import plan as peers
 from .work import Item
 
-PARTS = ("launch-abi", "correctness", "concurrent", "dependent", "programs", "micro", "peers", "tensor-copies")
+# The families are the competitors' cases of the last tier: attention and products as models and serving systems have them.
+PARTS = ("launch-abi", "correctness", "concurrent", "dependent", "programs", "micro", "peers", "families", "tensor-copies")
 
 
 def items(pack: pathlib.Path, what: str, device: str, levels: tuple[int, ...] = (3, 0), only: str = "") -> list[Item]:
@@ -31,6 +32,8 @@ def items(pack: pathlib.Path, what: str, device: str, levels: tuple[int, ...] = 
         found += micro.items(pack, only)
     if what in ("all", "peers"):
         found += peers.items(pack, device, only)
+    if what == "families":
+        found += peers.items(pack, device, only, tiers=(4,))
     if what in ("all", "tensor-copies"):
         found += tensor_copies.items(pack, only)
     return found

@@ -1,24 +1,40 @@
 """Writes the competitors' kernels as Tile IR bytecode: `python3 export.py OUT [NAME ...]`, a process of its own.
 
-Needs cuda-tile. Debug information in bytecode names the source file, so this and the kernels are run from a copy in a neutral
-folder; then the same bytes come out wherever the checkout lies.
+Needs cuda-tile. Debug information in bytecode names the source file, so the kernels are given names that are the same
+everywhere; then the same bytes come out wherever the checkout lies.
 """
 import io
 import json
+import linecache
 import pathlib
 import sys
+import types
 import warnings
 
 import cuda.tile as ct
-import tile_kernels
 import variants
-from cuda.tile.compilation import (ArrayConstraint, CallingConvention, ConstantConstraint, KernelSignature, ScalarConstraint,
-                                   export_kernel)
+from cuda.tile.compilation import (ArrayConstraint, CallingConvention, ConstantConstraint, KernelSignature,
+                                   ListConstraint, ScalarConstraint, export_kernel)
+
+
+def load(name):
+    """A module of kernels. The front end reads the text of a function again by the name of its file."""
+    text = pathlib.Path(__file__).with_name(f"{name}.py").read_text()
+    file = f"gpu/packer/{name}.py"
+    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+    module = sys.modules[name] = types.ModuleType(name)
+    exec(compile(text, file, "exec"), module.__dict__)
+    return module
+
+
+# The first is what the others import.
+MODULES = tuple(load(name) for name in ("tile_kernels", "tile_products", "tile_attention"))
 
 # The first version with the hint of worker warps.
 VERSION = "13.3"
 
-TYPES = {"f32": ct.float32, "f16": ct.float16, "bf16": ct.bfloat16, "e4m3": ct.float8_e4m3fn, "i8": ct.int8, "i32": ct.int32}
+TYPES = {"f32": ct.float32, "f16": ct.float16, "bf16": ct.bfloat16, "e4m3": ct.float8_e4m3fn, "i8": ct.int8,
+         "i32": ct.int32}
 BYTES = {"f32": 4, "f16": 2, "bf16": 2, "e4m3": 1, "i8": 1, "i32": 4}
 
 
@@ -28,16 +44,21 @@ def constraint(p):
         return ConstantConstraint(p)
     if p[0] == "scalar":
         return ScalarConstraint(TYPES[p[1]])
-    _, dtype, rank, divisor = p
-    return ArrayConstraint(TYPES[dtype], rank, index_dtype=ct.int32, stride_lower_bound_incl=0, alias_groups=[], may_alias_internally=False,
-                           stride_constant=[None] * (rank - 1) + [1], stride_divisible_by=[16 // BYTES[dtype]] * (rank - 1) + [1],
-                           shape_divisible_by=divisor, base_addr_divisible_by=16)
+    what, dtype, rank, divisor = p
+    if what == "list":
+        return ListConstraint(constraint(("array", dtype, rank, divisor)), alias_groups=[], elements_may_alias=False)
+    return ArrayConstraint(TYPES[dtype], rank, index_dtype=ct.int32, stride_lower_bound_incl=0, alias_groups=[],
+                           may_alias_internally=False, stride_constant=[None] * (rank - 1) + [1],
+                           stride_divisible_by=[16 // BYTES[dtype]] * (rank - 1) + [1], shape_divisible_by=divisor,
+                           base_addr_divisible_by=16)
 
 
 def kernel(e):
     if e.kind == "mm":
-        return tile_kernels.matrix_product(e.persistent, e.nt, e.dtype == "tf32", ct.int32 if e.dtype == "int8" else ct.float32)
-    return getattr(tile_kernels, e.kind)
+        return MODULES[0].matrix_product(e.persistent, e.constants["nt"], e.dtype == "tf32",
+                                         ct.int32 if e.dtype == "int8" else ct.float32)
+    name = e.kernel or e.kind
+    return next(found for module in MODULES if (found := getattr(module, name, None)) is not None)
 
 
 def main():
@@ -51,7 +72,8 @@ def main():
         signature = KernelSignature([constraint(p) for p in e.params], CallingConvention.cutile_python_v1(), e.name)
         buffer = io.BytesIO()
         try:
-            export_kernel(kernel(e).replace_hints(**e.hints()), [signature], buffer, gpu_code="sm_90", output_format="tileir_bytecode",
+            export_kernel(kernel(e).replace_hints(**e.hints()), [signature], buffer, gpu_code="sm_90",
+                          output_format="tileir_bytecode",
                           bytecode_version=VERSION)
         except Exception as error:  # any failure of the front end is one kernel less, and is told
             failed[e.name] = f"{type(error).__name__}: {str(error).strip()[:300]}"

@@ -4,13 +4,12 @@ from __future__ import annotations
 import hashlib
 import json
 import pathlib
-import shutil
 import sys
 import tarfile
 import tempfile
 from typing import Any
 
-from . import elf, tools, variants
+from . import elf, launches, tools, variants
 from .parts import TARGET, required_block, sha256, vendor_environment, write_index
 from .tools import ROOT, ToolError
 
@@ -39,21 +38,17 @@ def build(pack: pathlib.Path, jobs: int, vendor: pathlib.Path | None, archive: p
         found = [e for pair in tools.parallel(both, present, jobs) for e in pair]
     mark_twins(found, pack)
     write_index(folder, found)
+    launches.write(folder)
     if refused:
         name, why = min(refused.items())
         lacks["peers of ours"] = f"{len(refused)} of {len(present)} kernels do not compile; {name}: {why}"
 
 
 def export(scratch: pathlib.Path, vendor: pathlib.Path) -> pathlib.Path:
-    """The kernels as bytecode, by a process in a neutral folder: see export.py."""
+    """The kernels as bytecode, by a process of its own: see export.py."""
     here, out = pathlib.Path(__file__).resolve().parent, scratch / "bytecode"
-    out.mkdir()
-    source = scratch / "source"
-    source.mkdir()
-    for name in ("export.py", "tile_kernels.py", "variants.py"):
-        shutil.copyfile(here / name, source / name)
-    path = f"{source}:{vendor}:{ROOT / '.tools' / 'python'}"
-    done = tools.run(sys.executable, source / "export.py", out, env={"PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"})
+    path = f"{here}:{vendor}:{ROOT / '.tools' / 'python'}"
+    done = tools.run(sys.executable, here / "export.py", out, env={"PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"})
     failed = json.loads(done.stdout)
     if failed:
         name, why = next(iter(failed.items()))

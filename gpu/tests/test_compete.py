@@ -13,11 +13,12 @@ from kit import records
 from kit.device import DeviceError
 from kit.peers import backend, run
 from kit.peers.backend import Contender, launches_per_graph
-from kit.peers.problems import Problem
+from kit.peers.attention import Split
+from kit.peers.products import Product
 from kit.work import Context, ContextLost
-from packer import parts, tools
+from packer import parts, tools, variants
 
-PROBLEM = Problem("mm", "bf16", (1000, 1000, 1000), 1)
+PROBLEM = Product("bf16", 1, 1000, 1000, 1000)
 
 
 class Tensors:
@@ -115,6 +116,21 @@ class Competitions(unittest.TestCase):
         with self.assertRaisesRegex(DeviceError, "on a GPU only"):
             run.handle(self.context, {"case": "copy u8 4294967296"})
 
+    def test_all_competitors_of_a_case(self):
+        """Libraries first, then images of both compilers with those that follow them, then Triton."""
+        problem = Split("bf16", 1, 1, 8, 8, 4096)
+        images = [{**e.fields(), "who": who, "same_as": None} for e in variants.entries() for who in ("vendor", "ours")
+                  if e.kind in (problem.kind, "attention_combine", "vadd")]
+        with tempfile.TemporaryDirectory() as pack:
+            pathlib.Path(pack, "peers").mkdir()
+            pathlib.Path(pack, "peers", "index.json").write_text(json.dumps(images))
+            self.context.config["pack"] = pack
+            found = list(run.lazily(self.context, problem, types.SimpleNamespace(problem=problem, torch=None)))
+        self.assertEqual([(who, config) for who, config, _ in found if who != "triton"],
+                         [("torch-flash", ""), ("cudnn", ""), *[(who, f"attention_split_16x{n}") for who in ("tileiras-vendor", "ours") for n in (64, 128)]])
+        last = next(make for who, config, make in found if who == "ours")
+        self.assertEqual(last.args[-1]["attention_combine"]["who"], "ours")
+
     def test_graphs_are_as_long_as_a_launch_allows(self):
         self.assertEqual([launches_per_graph(us) for us in (5, 3000, 5000, 15000, 90000)], [10, 10, 8, 2, 2])
         self.assertEqual(backend.launches_per_graph(5, 4), 4)
@@ -128,7 +144,7 @@ class Small(unittest.TestCase):
             (pack / "peers").mkdir(parents=True)
             text = pack / "peers" / "vadd.ptx"
             tools.run(tools.built("tileiras"), ROOT / "tests/corpus/vadd_f32.13.1.tileirbc", "--gpu-name=sm_90", "-O3", "--emit=ptx", "-o", text)
-            entry = {"name": "vadd_1024", "kind": "vadd", "dtype": "f32", "tile": [1024], "who": "ours", "same_as": None, "symbol": "vadd_f32", "ctas": 1,
+            entry = {"name": "vadd_1024", "kind": "vadd", "dtype": "f32", "tile": [1024], "constants": {}, "who": "ours", "same_as": None, "symbol": "vadd_f32", "ctas": 1,
                      "ptx": "peers/vadd.ptx", "cubin": "peers/vadd.cubin", "block": parts.required_block(text.read_text(), "vadd_f32"), "sha256": "0" * 64}
             (pack / "peers" / "index.json").write_text(json.dumps([entry, {**entry, "name": "other", "who": "vendor"}]))
             code, found, said = kit(pack, out, what="peers")

@@ -2,16 +2,22 @@
 from __future__ import annotations
 
 import ctypes
+import dataclasses
 import functools
-import math
+import itertools
 import pathlib
 from typing import Any, Sequence
 
 from ..device import DeviceError, Image
 from ..cuda_device import CudaDevice, Loaded, LoadedLibrary
 from .backend import Contender
-from .problems import Entry, Problem, blocks, config, grids
+from .problem import Entry, Grid, Number
+from .problems import blocks, config
 from .tensors import Tensors
+
+# An image whose result is off by more than this was launched in a wrong way; whether it is good enough is decided
+# later.
+CLEARLY_WRONG = 0.05
 
 
 class Kernel:
@@ -36,9 +42,15 @@ class Packed:
 
     def __init__(self, values: Sequence[Any]):
         self.cells: list[Any] = []
+        # Memory that only parameters point to.
+        self.kept: list[Any] = []
         for value in values:
-            if isinstance(value, float):
-                self.cells.append(ctypes.c_float(value))
+            if isinstance(value, Number):
+                self.cells.append(ctypes.c_float(value.value) if value.dtype == "f32"
+                                  else ctypes.c_int32(int(value.value)))
+            elif isinstance(value, list):
+                self.kept.append(descriptors(value))
+                self.cells += [ctypes.c_void_p(self.kept[-1].data_ptr()), ctypes.c_int32(len(value))]
             else:
                 self.cells.append(ctypes.c_void_p(value.data_ptr()))
                 self.cells += [ctypes.c_int32(n) for n in (*value.shape, *value.stride())]
@@ -49,45 +61,67 @@ class Packed:
         return ctypes.addressof(self._pointers)
 
 
-def arguments(p: Problem, inputs: Sequence[Any], out: Any) -> Packed:
-    if p.kind == "attention":
-        batch, heads, length, d = p.shape
-        flat = [t.view(batch * heads, length, d) for t in (*inputs, out)]
-        return Packed([*flat, 1 / math.sqrt(d)])
-    return Packed([*inputs, out])
+def descriptors(tensors: Sequence[Any]) -> Any:
+    """What a list of arrays is in memory: 64-bit words, for each an address, extents and strides."""
+    import torch
+    words = [[t.data_ptr(), *t.shape, *t.stride()] for t in tensors]
+    return torch.tensor(words, dtype=torch.int64, device=tensors[0].device)
 
 
-def contender(device: CudaDevice, pack: pathlib.Path, e: Entry, t: Tensors) -> Contender:
-    """Loads an image and finds out how it wants to be launched: the first way whose result is right is taken."""
-    p = t.problem
-    kernel = Kernel(device, Image(cubin=pack / e["cubin"]), e["symbol"])
-    packed = [arguments(p, inputs, t.out) for inputs in t.sets]
+@dataclasses.dataclass
+class Launch:
+    """A step of a case as it is launched: with a block, a grid, and parameters for each set of inputs."""
+    kernel: Kernel
+    grid: Grid
+    block: Grid
+    arguments: list[Packed]
+
+
+def contender(device: CudaDevice, pack: pathlib.Path, e: Entry, t: Tensors, others: dict[str, Entry]) -> Contender:
+    """Loads an image, with those that follow it, and finds out how they want to be launched: the first way whose result
+    is right is taken. `others` are the images of the same compiler by their names."""
     sms = t.torch.cuda.get_device_properties(0).multi_processor_count
+    ways: list[list[Launch]] = []
+    for step in t.problem.steps(e, sms):
+        image = e if step.entry == e["name"] else others[step.entry]
+        kernel = Kernel(device, Image(cubin=pack / image["cubin"]), image["symbol"])
+        packed = [Packed([values[name] for name in step.parameters]) for values in map(t.arguments, t.sets)]
+        ways.append([Launch(kernel, grid, block, packed) for block in blocks(image) for grid in step.grids])
     tried: list[str] = []
     refused: DeviceError | None = None
-    for block in blocks(e):
-        for grid in grids(e, p, sms):
-            t.poison()
-            try:
-                kernel.launch(grid, block, packed[0])
-                device.call("cuCtxSynchronize", where="kernel")
-            except DeviceError as e_launch:
-                if e_launch.fatal:
-                    raise
-                refused = e_launch
-                tried.append(f"block {block[0]} grid {grid[0]}: {e_launch.code_name}")
-                continue
-            error = t.error(t.out)
-            tried.append(f"block {block[0]} grid {grid[0]}: error {error:.2g}")
-            if error < 0.05:
-                return _ready(kernel, e, t, grid, block, packed, tried)
+    for launches in itertools.product(*ways):
+        how = ", ".join(f"block {launch.block[0]} grid {launch.grid[0]}" for launch in launches)
+        t.poison()
+        try:
+            run(t, launches, 0)
+            device.call("cuCtxSynchronize", where="kernel")
+        except DeviceError as e_launch:
+            if e_launch.fatal:
+                raise
+            refused = e_launch
+            tried.append(f"{how}: {e_launch.code_name}")
+            continue
+        error = t.error(t.out)
+        tried.append(f"{how}: error {error:.2g}")
+        if error < CLEARLY_WRONG:
+            return _ready(e, t, launches, tried)
     if refused and len(tried) == 1:
         raise refused
     raise DeviceError("result", "; ".join(tried), where=e["name"], code_name="NO_WAY_TO_LAUNCH")
 
 
-def _ready(kernel: Kernel, e: Entry, t: Tensors, grid: Sequence[int], block: Sequence[int], packed: Sequence[Packed], tried: list[str]) -> Contender:
-    launchers = [functools.partial(kernel.launch, grid, block, a) for a in packed]
+def run(t: Tensors, launches: Sequence[Launch], inputs: int) -> None:
+    """All steps, on one of the sets of inputs; where kernels add to the result it is filled with zeros, which is part
+    of the work."""
+    if t.problem.clears:
+        t.out.zero_()
+    for launch in launches:
+        launch.kernel.launch(launch.grid, launch.block, launch.arguments[inputs])
+
+
+def _ready(e: Entry, t: Tensors, launches: Sequence[Launch], tried: list[str]) -> Contender:
+    launchers = [functools.partial(run, t, launches, n) for n in range(len(t.sets))]
     who = "tileiras-vendor" if e["who"] == "vendor" else "ours"
-    about = {"sha256": e["sha256"][:16], "grid": list(grid), "block": list(block), "tried": tried}
+    about = {"sha256": e["sha256"][:16], "grid": list(launches[0].grid), "block": list(launches[0].block),
+             "tried": tried}
     return Contender(who, config(e), launchers, lambda: t.out, t.poison, about)

@@ -1,20 +1,21 @@
-"""The competitors' pieces of work: a case each. On the simulator our images run small cases instead, to try packing and grids."""
+"""The competitors' pieces of work: a case each. On the simulator our images run small cases instead, to try packing and
+grids."""
 from __future__ import annotations
 
 import pathlib
 
 from ..work import Item
-from .problems import entries, problems
+from .problems import KINDS, entries, problems
 
 # Before, between and behind the micro-kernels, whose priorities start at 40.
-PRIORITY = {1: 30, 2: 43, 3: 50}
+PRIORITY = {1: 30, 2: 43, 3: 50, 4: 55}
 
 
-def items(pack: pathlib.Path, device: str, only: str = "") -> list[Item]:
+def items(pack: pathlib.Path, device: str, only: str = "", tiers: tuple[int, ...] = (1, 2, 3, 4)) -> list[Item]:
     if not (pack / "peers" / "index.json").is_file():
         return []
     if device == "sim":
         return [Item("peers", e["name"], {"entry": e}, 50, 0.5, 60) for e in entries(pack)
-                if e["who"] == "ours" and not e["same_as"] and only in e["name"]]
+                if e["who"] == "ours" and e["kind"] in KINDS and not e["same_as"] and only in e["name"]]
     return [Item("peers", p.name, {"case": p.name}, PRIORITY[p.tier], p.seconds, 3 * p.seconds + 30, "torch", True)
-            for p in problems() if only in p.name]
+            for p in problems() if p.tier in tiers and only in p.name]

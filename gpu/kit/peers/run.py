@@ -11,7 +11,7 @@ from ..stats import paired_ratio, summary
 from ..work import Context, ContextLost
 from . import problems, small
 from .backend import Contender, interleaved, quick
-from .problems import Problem
+from .problem import Problem
 
 # With fewer seconds left no further variant is tried.
 RESERVE = 6.0
@@ -22,7 +22,7 @@ Lazy = tuple[str, str, Callable[[], Contender]]
 
 def handle(context: Context, payload: dict[str, Any]) -> None:
     if "entry" in payload:
-        small.handle(context, payload["entry"])
+        small.handle(context, payload["entry"], of(pathlib.Path(context.config["pack"]), "ours"))
         return
     if not context.device.measures:
         raise DeviceError("kit", "competitors are timed on a GPU only")
@@ -65,7 +65,7 @@ def check(context: Context, problem: Problem, tensors: Any, subject: str, make: 
         tensors.torch.cuda.synchronize()
         error = tensors.error(contender.output())
         ready = time.monotonic() - started
-        if not error <= problems.TOLERANCE[problem.dtype if problem.kind != "copy" else "int8"]:
+        if not error <= problem.tolerance:
             context.case("fail", name, what="result", where=subject, code=None, code_name="RELATIVE_ERROR", detail=f"{error:.3g}", **contender.about)
             return None
         context.stage("time", subject)
@@ -106,7 +106,7 @@ def precise(context: Context, problem: Problem, standing: list[tuple[float, Cont
     context.stage("time", "all by turns")
     context.began = time.monotonic()
     times = interleaved(chosen)
-    reference = next((t for c, t in zip(chosen, times) if c.who in ("cublas", "cudnn", "torch")), None)
+    reference = next((t for c, t in zip(chosen, times) if c.who in ("cublas", "cudnn") or c.who.startswith("torch")), None)
     for contender, mine in zip(chosen, times):
         extra = {"error": contender.about.get("error")}
         if reference is not None:
@@ -121,19 +121,21 @@ def record(context: Context, problem: Problem, contender: Contender, times: list
                     "unit": problem.unit, **us.map(problem.rate).fields(), "us": us.fields(), "precise": precise_})
 
 
+def of(pack: pathlib.Path, who: str) -> dict[str, problems.Entry]:
+    """A compiler's images by their names."""
+    return {e["name"]: e for e in problems.entries(pack) if e["who"] == who}
+
+
 def lazily(context: Context, problem: Problem, tensors: Any) -> Iterator[Lazy]:
     """All competitors of a case: libraries first, then images, then Triton."""
     from . import images, libraries, triton_peers
-    for contender in libraries.contenders(tensors):
-        yield contender.who, contender.config, functools.partial(_same, contender)
+    for who, config, make in libraries.contenders(tensors):
+        yield who, config, make
     pack = pathlib.Path(context.config["pack"])
-    for e in problems.entries(pack):
-        if problems.fits(e, problem):
-            who = "tileiras-vendor" if e["who"] == "vendor" else "ours"
-            yield who, problems.config(e), functools.partial(images.contender, context.device, pack, e, tensors)
+    for maker, who in (("vendor", "tileiras-vendor"), ("ours", "ours")):
+        all_of_them = of(pack, maker)
+        for e in all_of_them.values():
+            if problems.fits(e, problem):
+                yield who, problems.config(e), functools.partial(images.contender, context.device, pack, e, tensors, all_of_them)
     for config, make in triton_peers.contenders(tensors):
         yield "triton", config, make
-
-
-def _same(contender: Contender) -> Contender:
-    return contender

@@ -1,101 +1,113 @@
-"""The tensors of a case, with PyTorch: random inputs in several sets, a poisoned output, and the error against float64."""
+"""The tensors of a case, with PyTorch: random inputs in several sets, a poisoned output, and the error against
+float64."""
 from __future__ import annotations
 
 import math
 from typing import Any
 
-from .problems import Problem
+import numpy as np
+
+from .problem import Array, Arrays, Number, Numbers, Problem
 
 # Input sets that launches take by turns.
 SETS = 2
-# Rows that are compared.
-SAMPLE = 64
+# Rows that are compared, and the most units that they are taken from.
+SAMPLE, UNITS = 64, 4
 
 
 class Tensors:
+    """`sets` has the inputs in the order of the case's parameters; everything else that launches need is there once."""
+
     def __init__(self, problem: Problem, device: str = "cuda"):
         import torch
         self.problem, self.device, self.torch = problem, device, torch
-        self.types = {"bf16": torch.bfloat16, "fp16": torch.float16, "tf32": torch.float32, "f32": torch.float32,
-                      "fp8": torch.float8_e4m3fn, "int8": torch.int8, "u8": torch.uint8}
+        self.types = {"bf16": torch.bfloat16, "f16": torch.float16, "f32": torch.float32, "e4m3": torch.float8_e4m3fn,
+                      "i8": torch.int8, "u8": torch.uint8, "i32": torch.int32}
         torch.manual_seed(17)
-        self.sets: list[tuple[Any, ...]] = [self._inputs() for _ in range(SETS)]
-        self.out = self._output()
+        parameters = [p for p in problem.parameters() if not isinstance(p, Number)]
+        self.inputs = [p for p in parameters if not _written(p)]
+        self.sets: list[tuple[Any, ...]] = [tuple(self._made(p) for p in self.inputs) for _ in range(SETS)]
+        self.written = {p.name: self._made(p) for p in parameters if _written(p)}
+        self.out = self.written[problem.result]
 
-    def _random(self, *shape: int) -> Any:
-        torch, dtype = self.torch, self.types[self.problem.dtype]
+    def _made(self, p: Array | Arrays) -> Any:
+        if isinstance(p, Arrays):
+            return [self._made(a) for a in p.items]
+        torch, dtype = self.torch, self.types[p.dtype]
+        if isinstance(p.fill, np.ndarray):
+            return torch.from_numpy(p.fill).to(self.device, dtype)
+        if p.fill == "poison":
+            return torch.empty(p.shape, dtype=dtype, device=self.device)
+        if p.fill == "scale":
+            return torch.rand(p.shape, dtype=dtype, device=self.device) * 1.5 + 0.5
         if dtype == torch.int8:
-            return torch.randint(-20, 21, shape, dtype=dtype, device=self.device)
+            # Sums of products of the one with the other are exact, and as pairs of 4 bits all are there.
+            low, high = (-20, 21) if self.problem.dtype == "int8" else (-128, 128)
+            return torch.randint(low, high, p.shape, dtype=dtype, device=self.device)
+        if dtype == torch.uint8:
+            return torch.randint(0, 256, p.shape, dtype=dtype, device=self.device)
         # Made in the type itself where that is possible: float32 of the largest ones would not fit beside the rest.
         if dtype in (torch.bfloat16, torch.float16, torch.float32):
-            return torch.randn(*shape, dtype=dtype, device=self.device)
-        return torch.randn(*shape, dtype=torch.bfloat16, device=self.device).to(dtype)
+            return torch.randn(p.shape, dtype=dtype, device=self.device)
+        return torch.randn(p.shape, dtype=torch.bfloat16, device=self.device).to(dtype)
 
-    def _inputs(self) -> tuple[Any, ...]:
-        p = self.problem
-        if p.kind == "mm":
-            m, n, k = p.shape
-            return self._random(m, k), self._random(n, k) if p.nt else self._random(k, n)
-        if p.kind == "attention":
-            return tuple(self._random(*p.shape) for _ in range(3))
-        if p.kind == "layernorm":
-            return self._random(*p.shape), self._random(p.shape[1]), self._random(p.shape[1])
-        if p.kind == "copy":
-            return (self.torch.randint(0, 256, p.shape, dtype=self.torch.uint8, device=self.device),)
-        return tuple(self._random(*p.shape) for _ in range(2 if p.kind == "vadd" else 1))
-
-    def _output(self) -> Any:
-        torch, p = self.torch, self.problem
-        if p.kind == "mm":
-            dtype = {"int8": torch.int32, "fp8": torch.bfloat16}.get(p.dtype, self.types[p.dtype])
-            return torch.empty(p.shape[0], p.shape[1], dtype=dtype, device=self.device)
-        return torch.empty(p.shape, dtype=self.types[p.dtype], device=self.device)
+    def arguments(self, inputs: tuple[Any, ...]) -> dict[str, Any]:
+        """All parameters by their names, with one of the sets of inputs."""
+        numbers = {p.name: p for p in self.problem.parameters() if isinstance(p, Number)}
+        return {**dict(zip((p.name for p in self.inputs), inputs)), **self.written, **numbers}
 
     def poison(self) -> None:
-        if self.out.dtype.is_floating_point:
-            self.out.fill_(math.nan)
-        else:
-            self.out.fill_(0x5A)
+        for tensor in flat(self.written.values()):
+            if tensor.dtype.is_floating_point:
+                tensor.fill_(math.nan)
+            else:
+                tensor.fill_(0x5A)
 
     def error(self, out: Any) -> float:
-        """The relative error of an output of the first input set, on a sample of rows; infinite where it is no number."""
+        """The relative error of an output of the first input set, on a sample of rows; infinite where it is no
+        number."""
         torch, p = self.torch, self.problem
-        inputs = self.sets[0]
-        if p.kind == "mm":
-            a, b = inputs
-            rows = torch.randint(0, p.shape[0], (SAMPLE,), device=self.device)
-            want = select(a, rows).double() @ (b.double().T if p.nt else b.double())
-            got = out[rows]
-        elif p.kind == "attention":
-            got, want = self._attention(out)
-        elif p.kind in ("softmax", "layernorm"):
-            x = inputs[0][:SAMPLE].double()
-            want = torch.softmax(x, 1) if p.kind == "softmax" else torch.nn.functional.layer_norm(
-                x, (p.shape[1],), inputs[1].double(), inputs[2].double())
-            got = out[:SAMPLE]
-        else:
-            step = slice(None, None, max(1, p.shape[0] // 65536))
-            want = inputs[0][step].double() + inputs[1][step].double() if p.kind == "vadd" else inputs[0][step].double()
-            got = out[step]
-        difference = (got.double() - want).norm() / want.norm()
-        error = float(difference)
+        inputs = self.arguments(self.sets[0])
+        real = numbers(torch, self.device)
+        units = sorted({round(i * (p.units - 1) / max(1, UNITS - 1)) for i in range(UNITS)})
+        off = of = 0.0
+        for unit in units:
+            count = p.rows(unit)
+            if not count:
+                continue
+            rows = torch.randint(0, count, (SAMPLE // len(units),), device=self.device)
+            # The last rows are those that see most, and where tiles end.
+            rows[-1] = count - 1
+            want = p.want(real, inputs, unit, rows)
+            got = _at(out, p.place(unit, rows)).double()
+            off += float(((got - want) ** 2).sum())
+            of += float((want ** 2).sum())
+        error = math.sqrt(off / of) if of else math.inf
         return error if math.isfinite(error) else math.inf
 
-    def _attention(self, out: Any) -> tuple[Any, Any]:
-        """Some rows of the first head: all keys and values, in float64."""
-        torch, p = self.torch, self.problem
-        q, k, v = (t[0, 0].double() for t in self.sets[0])
-        length, d = p.shape[2:]
-        rows = torch.linspace(0, length - 1, min(SAMPLE, length), device=self.device).long()
-        s = q[rows] @ k.T / math.sqrt(d)
-        if p.causal:
-            s.masked_fill_(torch.arange(length, device=self.device)[None, :] > rows[:, None], -math.inf)
-        return out[0, 0][rows], torch.softmax(s, 1) @ v
+
+def _written(p: Array | Arrays) -> bool:
+    first = p.items[0] if isinstance(p, Arrays) else p
+    return isinstance(first.fill, str) and first.fill == "poison"
 
 
-def select(a: Any, rows: Any) -> Any:
-    """Rows of a tensor, of types too that cannot be indexed."""
-    import torch
-    if a.dtype == torch.float8_e4m3fn:
-        return a.view(torch.uint8)[rows].view(a.dtype)
-    return a[rows]
+def _at(out: Any, place: Any) -> Any:
+    """A part of a tensor, or of one of several."""
+    if isinstance(out, (list, tuple)):
+        return out[place[0]][place[1:]]
+    return out[place]
+
+
+def flat(tensors: Any) -> list[Any]:
+    """The tensors in lists of tensors."""
+    return [x for t in tensors for x in (t if isinstance(t, (list, tuple)) else [t])]
+
+
+def numbers(torch: Any, device: str) -> Numbers:
+    def read(array: Any, at: Any) -> Any:
+        if array.dtype == torch.float8_e4m3fn:
+            # Elements of this type cannot be indexed.
+            return array.view(torch.uint8)[at].view(array.dtype).double()
+        return array[at] if array.dtype == torch.int32 else array[at].double()
+
+    return Numbers(torch, read, lambda n: torch.arange(n, device=device))
