@@ -1,15 +1,18 @@
 //! `cargo xtask predict`: the scoreboard as the simulator predicts it, beside what a GPU measured.
 //!
 //! The results of a run of the GPU kit say which kernels were timed on which cases, with their grids. Their PTX is made
-//! by `tileiras --emit=ptx` from the kit's exported bytecode and lies in one folder, a file for each variant.
+//! by `tileiras --emit=ptx` from the kit's exported bytecode and lies in one folder, a file for each variant, with one
+//! that says what they get.
 
 mod kernel;
+mod launches;
 mod page;
 mod scoreboard;
 mod triton;
 
 use anyhow::{Context, bail};
 use kernel::Source;
+use launches::Launches;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -23,7 +26,8 @@ Predicts the time of each kernel of this compiler, or of Triton, that a GPU run 
 compares.
 
   --kernels DIR    the variants: VARIANT.ptx, VARIANT.ours.ptx as the GPU kit packs them, or VARIANT.tileirbc, which
-                   the compiler beside this program compiles; gpu/packer/export.py writes these
+                   the compiler beside this program compiles; gpu/packer/export.py writes these. launches.json beside
+                   them says how they are launched; gpu/packer/launches.py writes it
   --triton DIR     Triton's kernels as gpu/packer/triton_export.py writes them
   --compile OPTION an option for that compiler; may be repeated
   --results FILE   lines of a GPU run; the newest under docs/results where nothing is given
@@ -35,7 +39,8 @@ compares.
   --picture FILE   predicted against measured, as an SVG picture
   --out FILE       page to write; standard output where nothing is given
   --scoreboard FILE
-                   instead, a page with the best variant of each case as predicted, beside the measured times of others
+                   instead, a page with the best variant of each case as predicted, beside the times of others where
+                   they were measured
 ";
 
 struct Options {
@@ -88,7 +93,11 @@ pub fn run(root: &Path, words: &[&str]) -> anyhow::Result<Vec<String>> {
     let text = std::fs::read_to_string(&results).with_context(|| results.display().to_string())?;
     let machine = Machine::named(&options.machine)?;
     let (compile, ptxas) = (options.compile.as_slice(), options.ptxas.as_deref());
-    let source = Source { kernels: &options.kernels, compile, ptxas, machine: &machine };
+    let launches = match options.triton {
+        Some(_) => Launches(Vec::new()),
+        None => Launches::read(&options.kernels)?,
+    };
+    let source = Source { kernels: &options.kernels, launches: &launches, compile, ptxas, machine: &machine };
     if let Some(path) = &options.scoreboard {
         let (page, problems) = scoreboard::page(&text, &source, &options.only)?;
         std::fs::write(path, page).with_context(|| path.display().to_string())?;

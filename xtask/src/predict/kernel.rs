@@ -1,8 +1,9 @@
-//! A timed kernel: its PTX, its arguments, and its prediction.
+//! A timed kernel: its PTX, and its prediction on a case.
 
+use super::launches::{Case, Launches, Step};
 use anyhow::{Context, bail};
 use ptx_sim::timing::{self, Prediction, predict};
-use ptx_sim::{Arg, Config, Device, LaunchConfig, Module};
+use ptx_sim::{Config, Device, LaunchConfig, Module};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use tile_machine::Machine;
@@ -11,6 +12,8 @@ use tile_machine::Machine;
 pub struct Source<'a> {
     /// Folder with `VARIANT.ptx`, `VARIANT.ours.ptx` as the GPU kit's pack has them, or `VARIANT.tileirbc`.
     pub kernels: &'a Path,
+    /// How they are launched.
+    pub launches: &'a Launches,
     /// Options for the compiler of bytecode.
     pub compile: &'a [String],
     pub ptxas: Option<&'a Path>,
@@ -33,7 +36,8 @@ pub fn assembled(ptxas: &Path, path: &Path, target: &str) -> anyhow::Result<timi
 }
 
 impl Source<'_> {
-    /// The prediction of a variant on a case, at the machine's highest clock or another.
+    /// The prediction of a variant on a case, at the machine's highest clock or another. `grid` is that of its own
+    /// kernel; those behind it add their time, and everything else is said of the first.
     pub fn prediction(
         &self,
         variant: &str,
@@ -41,12 +45,22 @@ impl Source<'_> {
         grid: [u32; 3],
         mhz: Option<f64>,
     ) -> anyhow::Result<Prediction> {
-        let (text, file) = self.ptx(variant)?;
+        let case = self.launches.case(case)?;
+        let Some((first, behind)) = case.steps(variant)?.split_first() else { bail!("no launches") };
+        let mut total = self.step(case, &Step { grid, ..first.clone() }, mhz)?;
+        for step in behind {
+            total.microseconds += self.step(case, step, mhz)?.microseconds;
+        }
+        Ok(total)
+    }
+
+    fn step(&self, case: &Case, step: &Step, mhz: Option<f64>) -> anyhow::Result<Prediction> {
+        let (text, file) = self.ptx(&step.kernel)?;
         let module = Module::parse(&text)?;
         let mut device = Device::new(Config::default());
-        let args = arguments(&mut device, case)?;
+        let args = case.arguments(&mut device, step)?;
         let entry = module.entries().next().context("no entry")?.to_owned();
-        let launch = LaunchConfig { grid, args: &args, ..LaunchConfig::default() };
+        let launch = LaunchConfig { grid: step.grid, args: &args, ..LaunchConfig::default() };
         let options = match self.ptxas {
             Some(tool) => assembled(tool, file.path(), &module.target)?,
             None => timing::Options::default(),
@@ -119,73 +133,4 @@ impl Drop for PtxFile {
 fn scratch(name: &str) -> PathBuf {
     let thread = std::thread::current().id();
     std::env::temp_dir().join(format!("predict-{}-{thread:?}-{name}", std::process::id()))
-}
-
-/// The arguments of a case, by its name: arrays of zeros, since the time of these kernels does not depend on values.
-fn arguments(device: &mut Device, case: &str) -> anyhow::Result<Vec<Arg>> {
-    let words: Vec<&str> = case.split(' ').collect();
-    let (kind, dtype) = (words[0], words.get(1).copied().unwrap_or_default());
-    let (source, result) = match dtype {
-        "bf16" | "fp16" => (2, 2),
-        "fp8" => (1, 2),
-        "int8" => (1, 4),
-        "tf32" | "f32" => (4, 4),
-        _ => bail!("unknown type in case '{case}'"),
-    };
-    let mut out = Vec::new();
-    let mut array = |shape: &[u64], bytes: u64| {
-        out.push(Arg::Ptr(device.alloc_zeroed(shape.iter().product::<u64>() * bytes)));
-        out.extend(shape.iter().map(|n| Arg::I32(*n as i32)));
-        out.extend((0..shape.len()).map(|i| Arg::I32(shape[i + 1..].iter().product::<u64>() as i32)));
-    };
-    let numbers = |text: &str| -> anyhow::Result<Vec<u64>> {
-        text.split('x').map(|n| n.parse().with_context(|| format!("'{n}' in case '{case}'"))).collect()
-    };
-    match kind {
-        "mm" => {
-            let [m, n, k] = numbers(words[2])?[..] else { bail!("extents in case '{case}'") };
-            array(&[m, k], source);
-            array(&if words.get(3) == Some(&"nt") { [n, k] } else { [k, n] }, source);
-            array(&[m, n], result);
-        }
-        "attention" => {
-            let field = |letter: char| {
-                let word = words.iter().skip(2).find(|w| w.starts_with(letter) && w[1..].parse::<u64>().is_ok());
-                word.and_then(|w| w[1..].parse::<u64>().ok()).with_context(|| format!("'{letter}' in case '{case}'"))
-            };
-            let shape = [field('b')? * field('h')?, field('s')?, field('d')?];
-            (0..4).for_each(|_| array(&shape, source));
-            out.push(Arg::F32(1.0 / (shape[2] as f32).sqrt()));
-        }
-        "vadd" => {
-            let n = numbers(words[2])?;
-            (0..3).for_each(|_| array(&n, source));
-        }
-        "softmax" | "layernorm" => {
-            let shape = numbers(words[2])?;
-            array(&shape, source);
-            if kind == "layernorm" {
-                (0..2).for_each(|_| array(&shape[1..], source));
-            }
-            array(&shape, result);
-        }
-        _ => bail!("unknown kind of case '{case}'"),
-    }
-    Ok(out)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn arguments_follow_the_names_of_cases() {
-        let mut device = Device::new(Config::default());
-        let mut count = |case: &str| arguments(&mut device, case).unwrap().len();
-        assert_eq!(count("mm bf16 64x32x16 nt"), 15);
-        assert_eq!(count("attention bf16 b2 h4 d8 s16 causal"), 4 * 7 + 1);
-        assert_eq!(count("layernorm bf16 8x64"), 5 + 3 + 3 + 5);
-        assert_eq!(count("vadd f32 128"), 9);
-        assert!(arguments(&mut device, "mm q7 1x1x1 nt").is_err());
-    }
 }

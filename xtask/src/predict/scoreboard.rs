@@ -1,7 +1,8 @@
 //! The scoreboard as predicted: for each case of the GPU kit the best variant of this compiler's kernels, beside what
-//! others took on a device.
+//! others took on a device, where they have been measured.
 
 use super::kernel::Source;
+use super::launches::Launches;
 use super::{in_parallel, page::median};
 use anyhow::Context;
 use ptx_sim::timing::Prediction;
@@ -11,7 +12,7 @@ use std::fmt::Write as _;
 
 /// Who else was measured: column, and names in the records of which the fastest counts.
 const PEERS: [(&str, &[&str]); 3] = [
-    ("library", &["cublas", "cudnn", "torch", "torch-flash"]),
+    ("library", &["cublas", "cudnn", "torch", "torch-flash", "torch-efficient", "torch-varlen", "torch-flex"]),
     ("NVIDIA's tileiras", &["tileiras-vendor"]),
     ("Triton", &["triton"]),
 ];
@@ -67,6 +68,17 @@ fn cases(results: &str) -> anyhow::Result<Vec<Case>> {
     Ok(found)
 }
 
+/// The kit's cases that a run has not measured, with all variants that can be launched on them.
+fn unmeasured(measured: &[Case], launches: &Launches) -> Vec<Case> {
+    let new = launches.0.iter().filter(|c| measured.iter().all(|m| m.name != c.name));
+    let case = |c: &super::launches::Case| Case {
+        name: c.name.clone(),
+        variants: c.variants.iter().filter(|(v, _)| !clustered(v)).map(|(v, s)| (v.clone(), s[0].grid)).collect(),
+        ..Case::default()
+    };
+    new.map(case).collect()
+}
+
 /// Whether a variant's name says that its blocks form clusters: `_c2` and the like.
 fn clustered(variant: &str) -> bool {
     variant.split('_').any(|part| part.strip_prefix('c').is_some_and(|n| n.parse::<u32>().is_ok()))
@@ -75,6 +87,7 @@ fn clustered(variant: &str) -> bool {
 /// The page, and the kernels that could not be predicted.
 pub fn page(results: &str, source: &Source<'_>, only: &str) -> anyhow::Result<(String, Vec<String>)> {
     let mut cases = cases(results)?;
+    cases.extend(unmeasured(&cases, source.launches));
     cases.retain(|c| c.name.contains(only));
     // Hints that change nothing make the same code under several names: the first of them stands for all.
     let names: Vec<&String> =
@@ -105,13 +118,13 @@ pub fn page(results: &str, source: &Source<'_>, only: &str) -> anyhow::Result<(S
             Err(e) => problems.push(format!("{variant} on {}: {e:#}", case.name)),
         }
     }
-    Ok((table(&cases, &best, source.machine), problems))
+    Ok((table(&cases, &best, source), problems))
 }
 
-fn table(cases: &[Case], best: &BTreeMap<&str, (&str, Prediction)>, machine: &tile_machine::Machine) -> String {
+fn table(cases: &[Case], best: &BTreeMap<&str, (&str, Prediction)>, source: &Source<'_>) -> String {
     let mut out = String::new();
     // Writing to a string cannot fail.
-    let _ = writeln!(out, "# Scoreboard as predicted: {}\n", machine.device);
+    let _ = writeln!(out, "# Scoreboard as predicted: {}\n", source.machine.device);
     out.push_str(
         "Microseconds. The times of others were measured; ours are *predicted*, for the best of our variants, by the\n\
          timing model of the simulator ([timing.md](timing.md)), at the clock that the GPU had while the others were\n\
@@ -121,14 +134,15 @@ fn table(cases: &[Case], best: &BTreeMap<&str, (&str, Prediction)>, machine: &ti
          warpgroups by [timing-triton.md](timing-triton.md): of ours, none has been measured. \"Ours, measured\" is what\n\
          the compiler of the run's day made, whose products were those of warps. The kernels of rows and of vector\n\
          addition have not changed since, so that the two columns of ours show there by how much the prediction is too\n\
-         good.\n\n\
-         Inputs are zeros. In attention no maximum grows then, so that sums are never scaled\n\
-         ([warpgroup-products.md](warpgroup-products.md)): with others it takes longer.\n\n",
+         good. Where all others are missing nobody has been measured: those cases are newer than the run.\n\n\
+         Inputs are zeros, but for what says how much work there is. In attention no maximum grows then, so that sums\n\
+         are never scaled ([warpgroup-products.md](warpgroup-products.md)): with others it takes longer. What fills the\n\
+         result of a split sum with zeros is left out.\n\n",
     );
     let _ = writeln!(
         out,
-        "| case | MHz | {} | {} | {} | ours, measured | ours, predicted | variant | busiest | best / ours |\n\
-         |---|---|---|---|---|---|---|---|---|---|",
+        "| case | MHz | {} | {} | {} | ours, measured | ours, predicted | rate | variant | busiest | best / ours |\n\
+         |---|---|---|---|---|---|---|---|---|---|---|",
         PEERS[0].0, PEERS[1].0, PEERS[2].0
     );
     let mut ratios: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
@@ -138,16 +152,20 @@ fn table(cases: &[Case], best: &BTreeMap<&str, (&str, Prediction)>, machine: &ti
         let cells: Vec<String> = measured.map(|p| p.map_or("-".to_owned(), |us| format!("{us:.1}"))).collect();
         let fastest = case.peers.iter().flatten().copied().fold(f64::INFINITY, f64::min);
         let Some((variant, p)) = best.get(case.name.as_str()) else {
-            let _ = writeln!(out, "| {} | {mhz} | {} | - | - | - | - |", case.name, cells.join(" | "));
+            let _ = writeln!(out, "| {} | {mhz} | {} | - | - | - | - | - |", case.name, cells.join(" | "));
             continue;
         };
-        let ratio = fastest / p.microseconds;
-        let kind = case.name.split(' ').next().unwrap_or_default();
-        ratios.entry(kind).or_default().push(ratio);
+        let mut ratio = "-".to_owned();
+        if fastest.is_finite() {
+            let kind = case.name.split(' ').next().unwrap_or_default();
+            ratios.entry(kind).or_default().push(fastest / p.microseconds);
+            ratio = format!("{:.2}", fastest / p.microseconds);
+        }
+        let rate = source.launches.case(&case.name).map_or("-".to_owned(), |c| c.rate(p.microseconds));
         let busiest = p.busy.first().map_or(String::new(), |(name, share)| format!("{name} {:.0} %", 100.0 * share));
         let _ = writeln!(
             out,
-            "| {} | {mhz} | {} | {:.1} | {variant} | {busiest} | {ratio:.2} |",
+            "| {} | {mhz} | {} | {:.1} | {rate} | {variant} | {busiest} | {ratio} |",
             case.name,
             cells.join(" | "),
             p.microseconds
@@ -190,5 +208,21 @@ mod tests {
         let peers = [Some(8.0), Some(12.0), None];
         let expected = Case { name: "mm".into(), peers, before: Some(31.0), mhz: Some(1500.0), variants };
         assert_eq!(found, [expected]);
+    }
+
+    /// They are on the page, with "-" for what is not known, and no part of the means.
+    #[test]
+    fn cases_that_nobody_has_measured() {
+        let launches = crate::predict::launches::tests::sample();
+        let measured = vec![Case { name: "mm".into(), ..Case::default() }];
+        let found = unmeasured(&measured, &launches);
+        let variants = BTreeMap::from([("first".to_owned(), [7, 2, 1])]);
+        assert_eq!(found, [Case { name: "both bf16 4x8".into(), variants, ..Case::default() }]);
+        assert!(unmeasured(&found, &launches).is_empty());
+        let machine = tile_machine::Machine::named("sm_90").unwrap();
+        let folder = std::path::Path::new("");
+        let source = Source { kernels: folder, launches: &launches, compile: &[], ptxas: None, machine: &machine };
+        let page = table(&found, &BTreeMap::new(), &source);
+        assert!(page.contains("| both bf16 4x8 | - | - | - | - | - | - | - | - | - | - |\n"), "{page}");
     }
 }
