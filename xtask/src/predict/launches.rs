@@ -78,7 +78,8 @@ fn step(about: &Value) -> anyhow::Result<Step> {
 impl Case {
     /// The launches of a variant.
     pub fn steps(&self, variant: &str) -> anyhow::Result<&[Step]> {
-        Ok(self.variants.get(variant).with_context(|| format!("'{variant}' is not for '{}'", self.name))?)
+        let steps = self.variants.get(variant).map(Vec::as_slice);
+        steps.with_context(|| format!("'{variant}' is not for '{}'", self.name))
     }
 
     /// The arguments of a launch by the tile convention. Arrays are zeros, since the time of these kernels does not
@@ -94,9 +95,10 @@ impl Case {
 
     /// What a time means: its rate, with the unit.
     pub fn rate(&self, microseconds: f64) -> String {
-        match self.flop > 0.0 {
-            true => format!("{:.0} TFLOP/s", self.flop / microseconds * 1e-6),
-            false => format!("{:.0} GB/s", self.bytes / microseconds * 1e-3),
+        if self.flop > 0.0 {
+            format!("{:.0} TFLOP/s", self.flop / microseconds * 1e-6)
+        } else {
+            format!("{:.0} GB/s", self.bytes / microseconds * 1e-3)
         }
     }
 }
