@@ -89,21 +89,22 @@ impl<'c> Lower<'c, '_> {
         Some(prmt(low, high, i | (i + 1) << 4 | (4 + j) << 8 | (5 + j) << 12))
     }
 
-    /// A cast of a tensor from an eight-bit float to f16, two elements at a time. Whether it is one.
+    /// A cast of a tensor from an eight-bit float, two elements at a time. Whether it is one.
     ///
-    /// Neighbouring registers of an operand share the word of an instruction, and so do the halves of a pair here.
+    /// The instruction gives two f16, and wider formats and bf16 hold all of these. Neighbouring registers of an operand
+    /// share the word of an instruction, and so do the halves of a pair here.
     pub(super) fn widened_pairs(&mut self, op: FpCastOp<'c>) -> Result<bool, Failed> {
         let (Some(from), Some(to)) = (Tensor::of_value(op.source()), Tensor::of_value(op.result())) else {
             return Ok(false);
         };
         // SAFETY: the types are alive.
-        let (e4m3, e5m2, half) = unsafe {
-            let element = from.element.to_raw();
-            let half = mlirTypeIsAF16(to.element.to_raw());
-            (mlirTypeIsAFloat8E4M3FN(element), mlirTypeIsAFloat8E5M2(element), half)
+        let (e4m3, e5m2, half, single, brain) = unsafe {
+            let (source, element) = (from.element.to_raw(), to.element.to_raw());
+            let (half, single, brain) = (mlirTypeIsAF16(element), mlirTypeIsAF32(element), mlirTypeIsABF16(element));
+            (mlirTypeIsAFloat8E4M3FN(source), mlirTypeIsAFloat8E5M2(source), half, single, brain)
         };
         let values = self.fragment(op.op(), op.source())?;
-        if !half || !(e4m3 || e5m2) || values.len() % 2 != 0 {
+        if !(half || single || brain) || !(e4m3 || e5m2) || values.len() % 2 != 0 {
             return Ok(false);
         }
         let format = if e4m3 { lib::Format::E4m3 } else { lib::Format::E5m2 };
@@ -121,8 +122,13 @@ impl<'c> Lower<'c, '_> {
             let vector = l.cast("bitcast", word, halves);
             for i in 0..2 {
                 let element = l.extract(vector, l.f16, i);
-                self.note_origin(element, word, i as u32);
-                wide.push(element);
+                wide.push(if half {
+                    self.note_origin(element, word, i as u32);
+                    element
+                } else {
+                    let exact = l.cast("fpext", element, l.f32);
+                    if single { exact } else { l.cast("fptrunc", exact, to.element) }
+                });
             }
         }
         self.set_all(op.result(), wide);
