@@ -19,6 +19,8 @@
 //! * Agents ([`Agent`]): programs that issue one operation at a time, and hold values in registers of their own. An
 //!   edge between two agents costs more than one within an agent.
 //! * Groups ([`Group`]), whose operations stay in one stage, at most so many stages behind a leader's.
+//! * Rings of stages ([`rings`]), which agents fill and empty: how many stages a schedule takes, and what holds it to
+//!   fewer.
 //!
 //! # How it is solved
 //!
@@ -57,6 +59,7 @@ mod graph;
 mod lifetimes;
 pub mod place;
 pub mod report;
+pub mod rings;
 mod solve;
 mod table;
 
