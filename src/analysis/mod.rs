@@ -17,6 +17,7 @@ pub mod register_maps;
 pub mod registers;
 pub mod ring_loads;
 pub mod rings;
+pub mod rotations;
 pub mod schedule;
 pub mod synchronization;
 pub mod tensor_map_ops;

@@ -23,16 +23,13 @@
 //! still is meanwhile. It takes no more registers: the scores of an iteration have become the left operand when those
 //! of the next are computed.
 //!
-//! A loop is left alone if it has other products, if the late product's right operand depends on anything that the loop
-//! carries but its counter, or is loaded in order with other accesses, if its result is used in the same iteration, or
-//! if the early product depends on it.
+//! Which loops can be changed `analysis::rotations` says.
 
 use crate::{
-    analysis::producers::{Source, comes_from_product},
+    analysis::rotations::Rotation,
     dialect::{
         behaviour::{is_constant, is_pure},
         nv_tileaa,
-        nv_tileas::{DotOp, TiledLoadOp},
         pass::{Failed, PassContext, RustPass, descriptors, fail},
         product_plan::ProductPlan,
         rt::*,
@@ -68,47 +65,7 @@ impl RustPass for RotateProducts {
     }
 }
 
-/// A loop, and what changes places in it.
-struct Rotation<'c> {
-    around: OpRef<'c>,
-    body: Blk<'c>,
-    early: DotOp<'c>,
-    late: DotOp<'c>,
-    /// The number of the value that carries the late product's result.
-    index: usize,
-    /// Ops of the body that the late product's right operand needs, in their order.
-    needed: Vec<OpRef<'c>>,
-    /// Those that nothing else needs.
-    exclusive: FxHashSet<usize>,
-}
-
 impl<'c> Rotation<'c> {
-    fn of(around: OpRef<'c>) -> Option<Self> {
-        let body = entry_block(region(around, 0))?;
-        let last = ops_of(body).last()?;
-        let dots: Vec<DotOp<'c>> = ops_of(body).filter_map(DotOp::cast).collect();
-        let [early, late] = dots[..] else { return None };
-        // No other products, in inner loops or branches.
-        let mut products = 0;
-        walk(around, &mut |o| products += usize::from(DotOp::cast(o).is_some()));
-        let [(user, index)] = uses(late.result())[..] else { return None };
-        let is_late = products == 2
-            && user == last
-            && matches!(Source::of(late.lhs(), late.op()), Source::Computed)
-            && comes_from_product(late.lhs());
-        if !is_late {
-            return None;
-        }
-        // What uses the result of the iteration before comes behind the early product.
-        let sum = arg(body, index + 1);
-        let mut up_to_early = ops_of(body).take_while(|o| *o != early.op()).chain([early.op()]);
-        if up_to_early.any(|o| uses_inside(o, sum)) {
-            return None;
-        }
-        let (needed, exclusive) = needed_by(late, body)?;
-        Some(Self { around, body, early, late, index, needed, exclusive })
-    }
-
     fn run(self, context: &'c Context) -> Result<(), Failed> {
         let op = self.around;
         let location = op.location();
@@ -256,48 +213,6 @@ fn is_one(v: Val<'_>) -> bool {
     let value = defining_op(v).filter(|op| is_constant(*op)).and_then(|op| attr(op, "value"));
     // SAFETY: the attribute and the type are alive.
     value.is_some_and(|a| unsafe { mlirTypeIsAInteger(ty(v).to_raw()) } && int_attr(a) == 1)
-}
-
-/// The ops of the loop's body that the right operand of a product needs, in their order, and which of them nothing else
-/// needs; none if another iteration's cannot be computed in this one.
-fn needed_by<'c>(late: DotOp<'c>, body: Blk<'c>) -> Option<(Vec<OpRef<'c>>, FxHashSet<usize>)> {
-    let mut needed = FxHashSet::default();
-    let mut work: Vec<Val<'c>> = vec![late.rhs()];
-    while let Some(v) = work.pop() {
-        let Some(op) = defining_op(v) else {
-            if block_key(owner_of(v)) == block_key(body) && v != arg(body, 0) {
-                return None;
-            }
-            continue;
-        };
-        if block_of(op) != block_key(body) {
-            continue;
-        }
-        let loads = TiledLoadOp::cast(op)
-            .is_some_and(|l| l.ordering() == nv_tileaa::Ordering::Weak && !has_uses(l.result_token()));
-        if region_count(op) > 0 || !(loads || is_pure(op)) {
-            return None;
-        }
-        if needed.insert(op_key(op)) {
-            work.extend(operands(op));
-        }
-    }
-    let list: Vec<OpRef<'c>> = ops_of(body).filter(|o| needed.contains(&op_key(*o))).collect();
-    let mut exclusive = FxHashSet::default();
-    for o in list.iter().rev() {
-        let mut users = results(*o).flat_map(uses).map(|(user, _)| user);
-        if users.all(|user| user == late.op() || exclusive.contains(&op_key(user))) {
-            exclusive.insert(op_key(*o));
-        }
-    }
-    Some((list, exclusive))
-}
-
-/// Whether an op, or one in it, uses a value.
-fn uses_inside<'c>(op: OpRef<'c>, v: Val<'c>) -> bool {
-    let mut found = false;
-    walk(op, &mut |inner| found |= operands(inner).any(|o| o == v));
-    found
 }
 
 fn give<'c>(b: &Builder<'c>, values: &[Val<'c>]) -> Result<(), BuildError> {
