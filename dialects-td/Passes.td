@@ -271,9 +271,14 @@ def TileASMaterializeSchedule
   let description = [{
     Wants the `ScheduleAnalysis` of `tileas-generate-schedule-constraints`. Loops get `tileas.schedule.interval` and
     `.stages`, their operations `.stage` and `.clock`, and loads that can be copied ahead `nv_tileas.ahead`, which
-    `tileas-unspecialized-pipeline` follows. An interval that does not exist is an error.
+    `tileas-unspecialized-pipeline` follows. Where products are those of warpgroups, loops are scheduled for agents:
+    operations get `tileas.schedule.agent`, which `tileas-specialize-agents` follows, products `nv_tileas.stages`, the
+    stages of their ring, for `tileas-materialize-async`, and `tileas-rotate-products` moves a product to the next
+    iteration if the schedule does. An interval that does not exist is an error.
   }];
   let options = [
+    Option<"useSingleAgent", "use-single-agent", "bool", "false",
+           "schedule nothing for agents: loops whose products are those of warpgroups stay as they are">,
     Option<"extendedSmem", "extended-smem", "bool", "false",
            "all shared memory of a block that the target has may be taken">,
     Option<"exhaustive", "exhaustive", "bool", "false", "search small loops exhaustively">,
@@ -308,7 +313,8 @@ def TileASMaterializeAsync : Pass<"tileas-materialize-async", "::mlir::ModuleOp"
   let description = [{
     In functions with `nv_tileas.products`. Operands go through a ring of stages in shared memory, filled by tensor copies;
     products are waited for one iteration later where the loop carries nothing but their sums. The program stays one
-    program: each iteration fills the stage that it multiplies.
+    program: each iteration fills the stage that it multiplies. A ring has as many stages as the plan says, or, where all
+    its products have been scheduled, as these need.
   }];
   let statistics = [
     Statistic<"numProducts", "num-products", "products made asynchronous">
@@ -320,7 +326,8 @@ def TileASSpecializeAgents : Pass<"tileas-specialize-agents", "::mlir::ModuleOp"
   let summary = "a program that fills pipelines becomes an agent of its own";
   let description = [{
     What one thread does for a pipeline goes to a producer, with the loops, branches and addresses that it depends on. The
-    rest is the consumer. Both run at the same time, and the pipelines' barriers order them.
+    rest is the consumer, with what `tileas.schedule.agent` leaves to it. Both run at the same time, and the pipelines'
+    barriers order them.
   }];
   let statistics = [
     Statistic<"numSpecialized", "num-specialized", "kernels with agents">

@@ -12,7 +12,7 @@ mod kernels;
 #[path = "support/sass.rs"]
 mod sass;
 
-use exact::{Numbers, compiled, scalar};
+use exact::{Numbers, compiled, compiled_with, scalar};
 use tile_fuzz::case::Parameter;
 use tile_interface::{DebugInfo, Emit};
 use tile_interp::types::Number;
@@ -354,6 +354,36 @@ fn two_loops() {
         let text = chain.tileas(&body);
         assert_eq!(text.matches("create_pipeline").count(), 1, "keys and values of one shape share a ring\n{text}");
     }
+}
+
+/// By agents whose loops are scheduled: rings are as deep as their schedules take, and a schedule of one agent changes
+/// nothing.
+#[test]
+fn scheduled_loops() {
+    let run = |chain: Chain, body: &str| {
+        let program = chain.program(body);
+        let ptx = |level: &str| compiled_with(&program, 3, Emit::Ptx, &[("v2-opt-level", level)]);
+        let (planned, single, scheduled, searched) = (ptx("0"), ptx("1"), ptx("2"), ptx("3"));
+        assert_eq!(planned, single);
+        assert_ne!(planned, scheduled);
+        for ptx in [scheduled, searched] {
+            exact::check_changed(&program, [2, 1, 1], chain.parameters(), true, |_| ptx.clone());
+        }
+    };
+    for trips in [0, 1, 4] {
+        let chain = Chain { trips, ..CHAIN };
+        run(chain, &chain.usual("%x"));
+    }
+    // Two warpgroups; keys and values of different shapes, which have rings of their own; two loops that share one.
+    let chain = Chain { m: 128, w: 128, ..CHAIN };
+    run(chain, &chain.usual("%x"));
+    let chain = CHAIN;
+    let carried = ["%f#0", "%f#1", "%f#2"];
+    let body = chain.queries("%x")
+        + &chain.looped("f", "%zero to %n, step %one", ["%top0", "%weight0", "%total0"], &chain.step("f", "%j"))
+        + &chain.looped("g", "%zero to %two, step %one", carried, &chain.step("g", "%j"))
+        + &chain.store("%g#1", "%g#2", "%x");
+    run(chain, &body);
 }
 
 /// Tile after tile: queries are stored again, when all have read the ones before.

@@ -53,7 +53,13 @@ fn schedules_are_explained() {
     assert!(output.status.success() && output.stdout.is_empty(), "{}", stderr(&output));
     let page = fs::read_to_string(page).unwrap();
     assert!(page.contains("<html") && page.contains("matmul_f16, loop 0"), "{page}");
-    let none = run(&[&product.to_string_lossy(), "--gpu-name=sm_90"]);
+    // Agents have lanes of their own.
+    let agents = run(&[&product.to_string_lossy(), "--gpu-name=sm_90"]);
+    let is_done_by = |agent: &str, op: &str| stdout(&agents).lines().any(|l| l.contains(agent) && l.contains(op));
+    assert!(is_done_by("producer", "nv_tileas.tiled_load"), "{}", stdout(&agents));
+    assert!(is_done_by("consumers", "nv_tileas.dot"), "{}", stdout(&agents));
+    let sum = corpus("vadd_f32.13.1.tileirbc");
+    let none = run(&[&sum.to_string_lossy(), "--gpu-name=sm_90"]);
     assert!(none.status.success() && stdout(&none).starts_with("no loop was scheduled"), "{}", stdout(&none));
     let wrong = run(&[&scratch("wrong.mlir", b"cuda_tile.module {").to_string_lossy()]);
     assert!(!wrong.status.success() && wrong.stdout.is_empty() && !wrong.stderr.is_empty());

@@ -7,8 +7,12 @@
 //! when it is scheduled.
 //!
 //! Costs are counted for the block as a whole, in clocks of one multiprocessor: an operation on a tile takes so many
-//! instructions of each warp, and the pipes take one in so many clocks (`tile-machine`). They are meant for comparing
-//! orders of operations, not for predicting times.
+//! instructions of each warp, and the pipes take one in so many clocks (`tile-machine`), or in more beside products of
+//! warpgroups. They are meant for comparing orders of operations, not for predicting times.
+//!
+//! A loop whose products are those of warpgroups is shared by agents ([`agents`]).
+
+pub mod agents;
 
 use super::{
     registers::{register_bits, words},
@@ -25,9 +29,11 @@ use crate::dialect::{
     rt::*,
     upstream::Scf,
 };
+use agents::{Division, Role};
 use melior::ir::Attribute;
 use rustc_hash::{FxHashMap, FxHashSet};
 use tile_machine::Machine;
+use tile_plan::Numbers;
 use tile_schedule::{Agent, Edge, Graph, Group, Node, Pool, Use};
 use tile_targets::Target;
 
@@ -45,6 +51,20 @@ pub mod constraint {
     pub const MACHINE: &str = "tileas.schedule.constraint.machine";
 }
 
+/// Discardable attributes that a solved schedule leaves.
+pub mod solved {
+    /// Of a loop: clocks between iterations, and iterations that are under way together.
+    pub const INTERVAL: &str = "tileas.schedule.interval";
+    pub const STAGES: &str = "tileas.schedule.stages";
+    /// Of an operation: the iterations that it is behind, the clock of the interval, and where there are several
+    /// agents, the one that does it.
+    pub const STAGE: &str = "tileas.schedule.stage";
+    pub const CLOCK: &str = "tileas.schedule.clock";
+    pub const AGENT: &str = "tileas.schedule.agent";
+    /// Of a product: stages of the ring that brings its operands.
+    pub const RING_STAGES: &str = "nv_tileas.stages";
+}
+
 /// What is known of the loops of a module.
 pub struct ScheduleAnalysis {
     /// The module, by its address: the analysis manager holds this no longer than the module lives.
@@ -57,8 +77,10 @@ pub struct ScheduleAnalysis {
 pub struct LoopCosts {
     pub nodes: Vec<Cost>,
     pub pools: Vec<Pool>,
-    /// Registers of a thread.
-    pub registers: u32,
+    /// The agents that share the loop, with the registers of a thread.
+    pub agents: Vec<Agent>,
+    /// Clocks for which one agent does not know yet what another has done.
+    pub crossing: u32,
 }
 
 /// An operation.
@@ -71,6 +93,8 @@ pub struct Cost {
     pub latency: u32,
     pub registers: u32,
     pub asynchronous: bool,
+    /// Who can do it.
+    pub agent: usize,
 }
 
 impl Analysis for ScheduleAnalysis {
@@ -135,6 +159,12 @@ pub fn number(op: OpRef<'_>, name: &str) -> Option<i64> {
     discardable_attr(op, name).filter(is_integer).map(int_attr)
 }
 
+/// When an operation of a loop begins, in clocks from the beginning of an iteration; none if it is not scheduled.
+pub fn time(op: OpRef<'_>, around: OpRef<'_>) -> Option<i64> {
+    let stage = number(op, solved::STAGE)?.checked_mul(number(around, solved::INTERVAL)?)?;
+    stage.checked_add(number(op, solved::CLOCK)?)
+}
+
 /// The operations of a loop's body that are scheduled: all that do more than scalar arithmetic.
 pub fn nodes_of<'c>(around: OpRef<'c>) -> Vec<OpRef<'c>> {
     let body = entry_block(region(around, 0));
@@ -156,13 +186,15 @@ pub fn is_worth_scheduling(around: OpRef<'_>, target: &Target) -> bool {
     Candidates::of(around, target).is_some() || nodes_of(around).iter().any(|o| AnyDot::cast(*o).is_some())
 }
 
-/// Pipes of a multiprocessor, and the machine's name for what one instruction of a warp takes of a scheduler's.
-const PIPES: [(&str, &str); 4] = [
-    ("fma", "pipe.fma.interval"),
-    ("alu", "pipe.alu.interval"),
-    ("mufu", "pipe.mufu.interval"),
-    ("convert", "pipe.convert.interval"),
+/// Pipes of a multiprocessor, and the machine's names for what one instruction of a warp takes of a scheduler's, alone
+/// and beside products of warpgroups.
+const PIPES: [(&str, [&str; 2]); 4] = [
+    ("fma", ["pipe.fma.interval", "pipe.fma.beside_wgmma"]),
+    ("alu", ["pipe.alu.interval", "pipe.alu.beside_wgmma"]),
+    ("mufu", ["pipe.mufu.interval", "pipe.mufu.beside_wgmma"]),
+    ("convert", ["pipe.convert.interval", "pipe.pack.beside_wgmma"]),
 ];
+const FMA: usize = 0;
 /// The pools behind them.
 const TENSOR: usize = 4;
 const SHARED: usize = 5;
@@ -193,13 +225,46 @@ const OPS: &[(&str, usize)] = &[
 impl LoopCosts {
     fn of(around: OpRef<'_>, target: &'static Target, machine: &Machine) -> Option<Self> {
         let warps = warps_at(around).ok()?;
-        let rings: FxHashSet<usize> =
-            Candidates::of(around, target).iter().flat_map(|c| &c.loads).map(|l| op_key(l.op)).collect();
-        let model = Model { machine, warps, rings };
+        let division = Division::of(around);
+        let rings: FxHashSet<usize> = match division {
+            Some(_) => FxHashSet::default(),
+            None => Candidates::of(around, target).iter().flat_map(|c| &c.loads).map(|l| op_key(l.op)).collect(),
+        };
+        let thread = machine.get("sm.registers_per_thread").ok()? as u32;
+        let agent = |name: &str, registers| Agent { name: name.into(), registers: Some(registers) };
+        let (agents, crossing) = match &division {
+            None => (vec![agent("threads", thread)], 0),
+            Some(d) => {
+                let [_, producer, consumers] = d.plan.registers;
+                let agents = agents::NAMES.iter().zip([producer, consumers]).map(|(name, r)| agent(name, r));
+                (agents.collect(), machine.get("mbarrier.edge").ok()?.ceil() as u32)
+            }
+        };
+        let division = match division {
+            None => None,
+            Some(d) => {
+                let planned = tile_plan::Machine::named(&machine.name).ok()?;
+                Some((d, Numbers::new(&planned).ok()?))
+            }
+        };
+        let model = Model { machine, warps, rings, division };
         let nodes = nodes_of(around).into_iter().map(|o| model.cost(o)).collect::<Option<_>>()?;
         let names = PIPES.iter().map(|(name, _)| *name).chain(["tensor", "shared", "memory"]);
         let pools = names.map(|name| Pool { name: name.into(), units: 1 }).collect();
-        Some(Self { nodes, pools, registers: machine.get("sm.registers_per_thread").ok()? as u32 })
+        Some(Self { nodes, pools, agents, crossing })
+    }
+
+    /// Whether several agents share the loop.
+    pub fn has_agents(&self) -> bool {
+        self.agents.len() > 1
+    }
+
+    /// The rings of a loop of agents, and the orders of its consumers' program; none if it is not the one that was
+    /// described.
+    pub fn rings<'c>(&self, around: OpRef<'c>) -> Option<(Vec<agents::Ring<'c>>, Vec<agents::Order>)> {
+        let costs: Vec<&Cost> = self.of_nodes(around)?.into_iter().map(|i| &self.nodes[i]).collect();
+        let (division, ops) = (Division::of(around)?, nodes_of(around));
+        Some((division.rings(&ops, &costs, self.crossing), division.orders(&ops)))
     }
 
     /// The node of each operation of the loop that is scheduled; none if one of them is new, or not where it was.
@@ -240,16 +305,15 @@ impl LoopCosts {
             issue: cost.issue,
             registers: cost.registers,
             asynchronous: cost.asynchronous,
-            agents: vec![],
+            agents: vec![cost.agent],
             group: group(cost.gid).filter(|g| !alone(*g)),
         };
-        Some(Graph {
-            pools: self.pools.clone(),
-            agents: vec![Agent { name: "threads".into(), registers: None }],
-            nodes: costs.iter().map(node).collect(),
-            edges: edges(around, &ops, &costs),
-            groups,
-        })
+        let mut edges = edges(around, &ops, &costs);
+        if self.has_agents() {
+            Division::of(around)?.complete(&mut edges, &ops, &costs, self.crossing);
+        }
+        let nodes = costs.iter().map(node).collect();
+        Some(Graph { pools: self.pools.clone(), agents: self.agents.clone(), nodes, edges, groups })
     }
 }
 
@@ -303,14 +367,17 @@ fn has_untold_effects(op: OpRef<'_>) -> bool {
     !behaviour::is_pure(op) && !results(op).any(token)
 }
 
-struct Model<'a> {
+struct Model<'a, 'c> {
     machine: &'a Machine,
+    /// Warps of those who compute.
     warps: u64,
     rings: FxHashSet<usize>,
+    /// Of a loop that agents share, with the planner's numbers of the machine.
+    division: Option<(Division<'c>, Numbers)>,
 }
 
-impl Model<'_> {
-    fn cost(&self, op: OpRef<'_>) -> Option<Cost> {
+impl<'c> Model<'_, 'c> {
+    fn cost(&self, op: OpRef<'c>) -> Option<Cost> {
         let get = |key: &str| self.machine.get(key).ok();
         let schedulers = get("sm.schedulers")?;
         // Instructions of all warps of a scheduler.
@@ -324,7 +391,17 @@ impl Model<'_> {
             latency: 0,
             registers: held.try_into().unwrap_or(u32::MAX),
             asynchronous: false,
+            agent: 0,
         };
+        if let Some((division, numbers)) = &self.division {
+            if let Some(role) = division.role(op) {
+                return self.for_ring(op, role, (division, numbers), cost);
+            }
+            cost.agent = agents::CONSUMERS;
+            if let Some(of_product) = division.product_cost(op, self.machine, numbers, cost.clone()) {
+                return Some(of_product);
+            }
+        }
         let mut busy = |pool: usize, clocks: f64| {
             let clocks = clocks.ceil() as u32;
             if clocks > 0 {
@@ -366,29 +443,78 @@ impl Model<'_> {
             cost.latency = clocks.max(cost.issue) + get("latency.shared")? as u32;
         } else if ReduceOp::cast(op).is_some() || ScanOp::cast(op).is_some() {
             let elements: u64 = operands(op).map(|v| threads_elements(v)).sum();
-            let clocks = busy(1, instructions(elements) * get("pipe.alu.interval")?);
+            let clocks = busy(1, instructions(elements) * self.interval(1)?);
             cost.issue = clocks;
             cost.latency = clocks + 5 * get("latency.shuffle")? as u32;
         } else {
             // All others are counted by the tile that they work on; those with regions by what is in them.
-            let mut clocks = [0.0; PIPES.len()];
-            walk(op, &mut |inner| {
-                let tile = results(inner).chain(operands(inner)).map(threads_elements).max().unwrap_or(0);
-                let name = op_name(inner);
-                let math = name.starts_with("math.") && name != "math.fma";
-                let listed = OPS.iter().find(|(op, _)| *op == name).map(|(_, pipe)| *pipe);
-                let pipe = listed.unwrap_or(if math { 2 } else { 1 });
-                // What only says of which tile registers are has no instructions.
-                let computes = behaviour::layout_relation(inner) == LayoutRelation::Same;
-                if computes && region_count(inner) == 0 {
-                    clocks[pipe] += instructions(tile) * self.machine.get(PIPES[pipe].1).unwrap_or(1.0);
-                }
-            });
+            let clocks = self.arithmetic(op, self.warps)?;
             let total: u32 = clocks.iter().enumerate().map(|(pool, c)| busy(pool, *c)).max().unwrap_or(0);
             cost.issue = total;
             cost.latency = total + get("latency.alu")?.ceil() as u32;
         }
+        if let Some((division, _)) = &self.division {
+            // All warpgroups keep units busy, each for its part of the time.
+            let warpgroups = division.warpgroups();
+            let waited = cost.latency - cost.issue.min(cost.latency);
+            cost.issue = cost.issue.div_ceil(warpgroups);
+            cost.latency = cost.issue + waited;
+        }
         Some(cost)
+    }
+
+    /// Clocks of each pipe for what an op and its regions compute, by so many warps.
+    fn arithmetic(&self, op: OpRef<'_>, warps: u64) -> Option<[f64; PIPES.len()]> {
+        let schedulers = self.machine.get("sm.schedulers").ok()?;
+        let mut clocks = [0.0; PIPES.len()];
+        walk(op, &mut |inner| {
+            let tile = results(inner).chain(operands(inner)).map(threads_elements).max().unwrap_or(0);
+            let name = op_name(inner);
+            let math = name.starts_with("math.") && name != "math.fma";
+            let listed = OPS.iter().find(|(op, _)| *op == name).map(|(_, pipe)| *pipe);
+            let pipe = listed.unwrap_or(if math { 2 } else { 1 });
+            // What only says of which tile registers are has no instructions.
+            let computes = behaviour::layout_relation(inner) == LayoutRelation::Same;
+            if computes && region_count(inner) == 0 {
+                clocks[pipe] += (tile * warps) as f64 / schedulers * self.interval(pipe).unwrap_or(1.0);
+            }
+        });
+        Some(clocks)
+    }
+
+    /// Clocks of a pipe for an instruction of a warp.
+    fn interval(&self, pipe: usize) -> Option<f64> {
+        self.machine.get(PIPES[pipe].1[usize::from(self.division.is_some())]).ok()
+    }
+
+    /// What brings a tile to a ring, or says how it lies there.
+    fn for_ring(
+        &self,
+        op: OpRef<'c>,
+        role: Role,
+        (division, numbers): (&Division<'c>, &Numbers),
+        cost: Cost,
+    ) -> Option<Cost> {
+        let cost = Cost { registers: 0, ..cost };
+        if role == Role::View {
+            return Some(Cost { agent: agents::CONSUMERS, ..cost });
+        }
+        let t = Tensor::of_value(result(op, 0))?;
+        let bytes = t.elements() as u64 * u64::from(memory_bits(t.element)) / 8;
+        let moved = (bytes as f64 / self.machine.get("l2.all_shared").ok()?).ceil() as u32;
+        let footprint = vec![Use { pool: MEMORY, start: 0, clocks: moved }];
+        let (issue, latency) = match role {
+            Role::Made => {
+                let clocks = self.arithmetic(op, division.plan.producer_warps().into())?;
+                let issue = clocks.iter().fold(0.0, |most: f64, c| most.max(*c)).ceil() as u32;
+                (issue, issue + moved + self.machine.get("latency.dram").ok()?.ceil() as u32)
+            }
+            _ => {
+                let issue = self.machine.get("tma.issue").ok()?.ceil() as u32;
+                (issue, numbers.load(u32::try_from(bytes).ok()?).ceil() as u32)
+            }
+        };
+        Some(Cost { footprint, issue, latency, asynchronous: true, agent: agents::PRODUCER, ..cost })
     }
 }
 

@@ -3,7 +3,6 @@
 
 use super::{
     layouts::{Tensor, storage_bits},
-    nv_tileaa,
     nv_tileas::{AsyncDotOp, DotOp, DotScaledOp, MemDescType, MmaAttr, MmaKind, PromotedDotOp},
     pass::context_of,
     rt::*,
@@ -346,10 +345,10 @@ pub fn promotes(element: Element, fast: bool, (acc, depth): (Val<'_>, i64), most
     is_small && !fast && (depth > most.into() || !is_zero(acc))
 }
 
-/// The type of a product's operands, if both have one that warpgroups multiply.
-pub fn operand_type(dot: &nv_tileaa::DotOp<'_>) -> Option<OperandType> {
-    let of = |v, unsigned| element_of(Tensor::of_value(v)?.element, unsigned);
-    let (left, right) = (of(dot.lhs(), dot.lhs_unsigned())?, of(dot.rhs(), dot.rhs_unsigned())?);
+/// The type of a product's operands, of which each may be unsigned, if both have one that warpgroups multiply.
+pub fn operand_type(operands: [(Val<'_>, bool); 2]) -> Option<OperandType> {
+    let [left, right] = operands.map(|(v, unsigned)| element_of(Tensor::of_value(v)?.element, unsigned));
+    let (left, right) = (left?, right?);
     if left != right {
         return None;
     }

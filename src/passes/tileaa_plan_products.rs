@@ -315,7 +315,8 @@ fn product<'c>(
     let (lhs, rhs, acc) = (tensor(dot.lhs())?, tensor(dot.rhs())?, tensor(dot.acc())?);
     let [m, k] = lhs.shape[..] else { return Err(not("it has a batch dimension")) };
     let n = rhs.shape[1];
-    let operand = operand_type(&dot).ok_or_else(|| not("no warpgroup instruction multiplies these types"))?;
+    let operand = operand_type([(dot.lhs(), dot.lhs_unsigned()), (dot.rhs(), dot.rhs_unsigned())])
+        .ok_or_else(|| not("no warpgroup instruction multiplies these types"))?;
     let sums = element_of(acc.element, false);
     let instruction_exists = match operand {
         OperandType::S8 | OperandType::U8 => sums == Some(Element::S32),

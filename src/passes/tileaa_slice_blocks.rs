@@ -206,7 +206,10 @@ fn product_of(dot: DotOp<'_>) -> Option<ProductLoop> {
     let [.., m, k] = lhs.shape[..] else { return None };
     let extent = |e: i64| u32::try_from(e).ok();
     let n = *rhs.shape.last()?;
-    let mut product = ProductLoop::new((extent(m)?, extent(n)?, extent(k)?), operand_type(&dot)?);
+    let mut product = ProductLoop::new(
+        (extent(m)?, extent(n)?, extent(k)?),
+        operand_type([(dot.lhs(), dot.lhs_unsigned()), (dot.rhs(), dot.rhs_unsigned())])?,
+    );
     product.exact_sums = element_of(lhs.element, false)
         .is_some_and(|e| promotes(e, dot.fast_acc(), (dot.acc(), k), tile_plan::PROMOTION));
     Some(product)

@@ -52,6 +52,9 @@
 //! An operand that the loop around the product does not change is stored to shared memory where it is computed, and one
 //! that lies in fragments of the instruction already comes from registers.
 //!
+//! Rings have as many stages as the plan says. Where the loops of all their products are scheduled, they have as many
+//! as the schedules take.
+//!
 //! Operands lie in shared memory as `tile_layout::HardwareLayout::panels` says. Maps of the views are made at the top
 //! of the function, or, of views that a loop or branch makes, in front of the loop that copies by them.
 
@@ -65,6 +68,7 @@ use crate::{
         access::View,
         facts::Facts,
         producers::{LoadedOperand, Source, behind_conversions, made_stage, prepared_stage_of, stage_of},
+        schedule::agents::stages_of,
         tensor_map_ops::TensorMaps,
         tensor_maps,
         thread_copies::PlainLoad,
@@ -120,12 +124,13 @@ impl RustPass for MaterializeAsync {
             }
             let mut maps = TensorMaps::default();
             let mut streams: Vec<Stream<'c>> = vec![];
-            for product in products {
+            let depths: Vec<u32> = products.iter().map(|p| stages(p, &products, plan)).collect::<Result<_, _>>()?;
+            for (product, stages) in products.into_iter().zip(depths) {
                 let alike = streams.iter_mut().find(|s| s.takes(&product));
                 let stream = match alike {
                     Some(stream) => stream,
                     None => {
-                        streams.push(Stream::new(&product, &top, plan)?);
+                        streams.push(Stream::new(&product, &top, plan, stages)?);
                         streams.last_mut().expect("one was added")
                     }
                 };
@@ -143,6 +148,19 @@ impl RustPass for MaterializeAsync {
         }
         Ok(())
     }
+}
+
+/// Stages of the ring of a product: what the schedules of all products that share it take, or what the plan says.
+fn stages<'c>(product: &Product<'c>, all: &[Product<'c>], plan: ProductPlan) -> Result<u32, Failed> {
+    let alike = all.iter().filter(|p| p.is_like(product));
+    let scheduled: Option<Vec<u32>> = alike.map(|p| stages_of(p.dot.op())).collect();
+    let Some(most) = scheduled.and_then(|s| s.into_iter().max()) else { return Ok(plan.stages) };
+    if !(2..=plan.stages).contains(&most) {
+        let text =
+            format!("its schedule takes a ring of {most} stages, and the plan has room for 2 to {}", plan.stages);
+        return Err(fail(product.dot.op(), text));
+    }
+    Ok(most)
 }
 
 /// A tile that comes through a ring, as an operand of a product.
@@ -198,6 +216,16 @@ impl<'c> Product<'c> {
             }
         }
         Ok(Self { dot, sides })
+    }
+
+    /// Whether the operands of another product come in the same stages, by the same means.
+    fn is_like(&self, other: &Self) -> bool {
+        let by = |s: &Side<'c>| match &s.from {
+            From::Copied(_) => None,
+            From::Made(made) => Some(made.load.is_some()),
+        };
+        let stages = |p: &Self| p.sides.iter().map(|s| (s.desc, by(s))).collect::<Vec<_>>();
+        stages(self) == stages(other)
     }
 
     /// The operands that copies bring.

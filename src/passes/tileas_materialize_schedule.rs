@@ -5,35 +5,41 @@
 //! `tileas.schedule.stage` and `.clock`. Loads that can be copied ahead get `nv_tileas.ahead`, the iterations from the
 //! copy to its first user, which `tileas-unspecialized-pipeline` follows.
 //!
+//! A loop whose products are those of warpgroups is scheduled for agents (`analysis::schedule::agents`), unless
+//! `use-single-agent` says that none is. Each operation then gets its agent, `tileas.schedule.agent`, and each product
+//! the stages of its ring, `nv_tileas.stages`: those that the schedule takes, and those of one iteration more for loads
+//! that are late.
+//!
 //! Overlapped iterations may hold as many registers as a thread has, or as many as one iteration after the other holds
 //! if that is more.
 //!
 //! Rings take shared memory that the scheduler does not know. Where they take more than there is, the deepest copy may
 //! start one iteration less ahead of its user, and the loop is scheduled again, as often as `max-constraint-iterations`
-//! says; after that no copy of the loop starts ahead.
+//! says; after that no copy of the loop starts ahead. The plan of products says how many stages the rings of agents can
+//! have: where a schedule takes more, copies wait for the stages that there are, and it is made again.
 
 use crate::{
     analysis::{
         ring_loads::Candidates,
-        schedule::{self, LoopCosts, ScheduleAnalysis, constraint},
+        schedule::{
+            self, LoopCosts, ScheduleAnalysis,
+            agents::{Order, Ring},
+            constraint, solved,
+        },
     },
     dialect::{
         nv_tileaa,
         pass::{Failed, PassContext, RustPass, descriptors, fail},
+        product_plan::ProductPlan,
         rt::*,
         target::shared_limit,
     },
     pass_descriptor,
 };
-use melior::Context;
-use tile_schedule::{Group, Method, Schedule, Settings, report};
+use melior::{Context, ir::attribute::StringAttribute};
+use tile_schedule::{Failure, Group, Method, Schedule, Settings, report, rings};
 use tile_targets::Target;
 
-/// Discardable attributes.
-const INTERVAL: &str = "tileas.schedule.interval";
-const STAGES: &str = "tileas.schedule.stages";
-const STAGE: &str = "tileas.schedule.stage";
-const CLOCK: &str = "tileas.schedule.clock";
 /// What `tileas-unspecialized-pipeline` follows.
 const AHEAD: &str = "nv_tileas.ahead";
 
@@ -65,23 +71,31 @@ impl RustPass for MaterializeSchedule {
             ..Settings::default()
         };
         let rounds = natural(options.max_constraint_iterations(), "max-constraint-iterations")?;
-        let mut solved = vec![];
+        let mut answers = vec![];
         for (around, costs) in schedule::loops_of(op).into_iter().zip(&analysis.loops) {
             let function =
                 std::iter::successors(parent_op(around), |o| parent_op(*o)).find_map(nv_tileaa::FuncOp::cast);
             let machine = function.and_then(|f| schedule::machine_of(f.op()));
             let (target, _) = machine.ok_or_else(|| fail(around, "loop has no target"))?;
-            let shared = shared_limit(target, options.extended_smem());
-            let answer = solve(around, costs, (target, shared), settings, rounds)?;
+            if costs.has_agents() && options.use_single_agent() {
+                schedule::nodes_of(around).iter().for_each(|node| remove_discardable_attr(*node, constraint::GID));
+                continue;
+            }
+            let answer = if costs.has_agents() {
+                share(around, costs, settings, rounds)?
+            } else {
+                let shared = shared_limit(target, options.extended_smem());
+                solve(around, costs, (target, shared), settings, rounds)?
+            };
             annotate(context, around, &answer);
             cx.stat_add(stat::NUM_SCHEDULED, 1);
             let name = function.map(|f| f.sym_name().to_owned()).unwrap_or_default();
-            solved.push((format!("{name}, loop {}", solved.len()), answer));
+            answers.push((format!("{name}, loop {}", answers.len()), answer));
         }
         for function in functions {
             remove_discardable_attr(function.op(), constraint::MACHINE);
         }
-        write_reports(op, options.schedule_trace_file(), &solved)
+        write_reports(op, options.schedule_trace_file(), &answers)
     }
 }
 
@@ -91,7 +105,84 @@ struct Answer<'c> {
     nodes: Vec<OpRef<'c>>,
     /// Loads that can be copied ahead, and how many iterations each is.
     ahead: Vec<(OpRef<'c>, i64)>,
+    /// Products of agents, with the stages of their rings.
+    rings: Vec<(OpRef<'c>, u32)>,
 }
+
+/// The loop as the scheduler takes it. Its agents have the registers that one iteration after the other takes, if that
+/// is more than their own.
+fn graph_of(around: OpRef<'_>, costs: &LoopCosts) -> Result<tile_schedule::Graph, Failed> {
+    let mut graph = costs.graph(around).ok_or_else(|| fail(around, NOT_DESCRIBED))?;
+    let alone = tile_schedule::serial(&graph).map_err(|e| fail(around, e.to_string()))?;
+    for (agent, held) in graph.agents.iter_mut().zip(alone.registers) {
+        agent.registers = agent.registers.map(|own| own.max(held));
+    }
+    Ok(graph)
+}
+
+const NOT_DESCRIBED: &str = "loop is not the one that was described";
+
+fn is_serial(around: OpRef<'_>) -> bool {
+    discardable_attr(around, constraint::FORCE_SERIAL_EXECUTION).is_some()
+}
+
+/// Schedules a loop of agents, in the order of their programs that takes the shorter interval.
+fn share<'c>(around: OpRef<'c>, costs: &LoopCosts, settings: Settings, rounds: u32) -> Result<Answer<'c>, Failed> {
+    let (rings, orders) = costs.rings(around).ok_or_else(|| fail(around, NOT_DESCRIBED))?;
+    let graph = graph_of(around, costs)?;
+    let (mut best, mut first_failure): (Option<Answer<'c>>, Option<Failure>) = (None, None);
+    // Where iterations are one after the other there is nothing to choose.
+    let orders = if is_serial(around) { &orders[..1] } else { &orders[..] };
+    for order in orders {
+        match share_in_order(around, graph.clone(), (&rings, order), settings, rounds) {
+            Ok(answer) if best.as_ref().is_none_or(|b| answer.schedule.interval < b.schedule.interval) => {
+                best = Some(answer);
+            }
+            Ok(_) => {}
+            Err(failure) => first_failure = first_failure.or(Some(failure)),
+        }
+    }
+    let why = || first_failure.map_or(NOT_DESCRIBED.into(), |f| f.to_string());
+    best.ok_or_else(|| fail(around, why()))
+}
+
+/// Schedules a loop of agents until the stages of its rings are enough. What agents do is overlapped, whatever the size
+/// of the loop.
+fn share_in_order<'c>(
+    around: OpRef<'c>,
+    mut graph: tile_schedule::Graph,
+    (rings, order): (&[Ring<'c>], &Order),
+    settings: Settings,
+    rounds: u32,
+) -> Result<Answer<'c>, Failure> {
+    order.impose(&mut graph);
+    let most = ProductPlan::around(around).map_or(0, |plan| plan.stages);
+    let mut left = rounds;
+    loop {
+        let mut schedule =
+            if is_serial(around) { tile_schedule::serial(&graph) } else { tile_schedule::overlap(&graph, &settings) }?;
+        let taken: Vec<u32> = rings.iter().map(|r| rings::stages(&graph, &schedule, &r.steps)).collect();
+        let short: Vec<_> = rings.iter().zip(&taken).filter(|(_, stages)| **stages > most).collect();
+        if short.is_empty() || left == 0 {
+            let of_ring = |(ring, taken): (&Ring<'c>, &u32)| {
+                let turns = ring.steps.len() as u32;
+                let stages = taken.div_ceil(turns).saturating_add(SPARE_TURNS).saturating_mul(turns).min(most);
+                ring.products.iter().map(move |dot| (*dot, stages)).collect::<Vec<_>>()
+            };
+            let rings = rings.iter().zip(&taken).flat_map(of_ring).collect();
+            order.give_back(&mut graph, &mut schedule);
+            return Ok(Answer { graph, schedule, nodes: schedule::nodes_of(around), ahead: vec![], rings });
+        }
+        for (ring, _) in short {
+            graph.edges.extend(rings::limit(&schedule, &ring.steps, most));
+        }
+        left -= 1;
+    }
+}
+
+/// Stages for each step of a ring beside those that a schedule takes: what is loaded does not always come in time. A
+/// ring that has as many stages for each step ends where an iteration does, which makes its stages easy to count.
+const SPARE_TURNS: u32 = 1;
 
 /// Schedules a loop until its rings fit.
 fn solve<'c>(
@@ -101,13 +192,8 @@ fn solve<'c>(
     settings: Settings,
     rounds: u32,
 ) -> Result<Answer<'c>, Failed> {
-    let mut graph = costs.graph(around).ok_or_else(|| fail(around, "loop is not the one that was described"))?;
-    let serial = discardable_attr(around, constraint::FORCE_SERIAL_EXECUTION).is_some();
-    let settings = Settings { serial, ..settings };
-    let alone = tile_schedule::serial(&graph).map_err(|e| fail(around, e.to_string()))?;
-    for (agent, held) in graph.agents.iter_mut().zip(alone.registers) {
-        agent.registers = Some(held.max(costs.registers));
-    }
+    let mut graph = graph_of(around, costs)?;
+    let settings = Settings { serial: is_serial(around), ..settings };
     let nodes = schedule::nodes_of(around);
     let candidates = Candidates::of(around, target);
     let loads: Vec<usize> =
@@ -122,7 +208,7 @@ fn solve<'c>(
         match deepest.filter(|_| !fits) {
             None => {
                 let ahead = loads.iter().map(|l| nodes[*l]).zip(ahead).collect();
-                return Ok(Answer { graph, schedule, nodes, ahead });
+                return Ok(Answer { graph, schedule, nodes, ahead, rings: vec![] });
             }
             Some(i) => {
                 most[i] = ahead[i] - 1;
@@ -132,7 +218,7 @@ fn solve<'c>(
     }
     let schedule = tile_schedule::serial(&graph).map_err(|e| fail(around, e.to_string()))?;
     let ahead = loads.iter().map(|l| (nodes[*l], 0)).collect();
-    Ok(Answer { graph, schedule, nodes, ahead })
+    Ok(Answer { graph, schedule, nodes, ahead, rings: vec![] })
 }
 
 /// How many iterations before its first user's a copy must begin, so that it is under way as long as in the schedule:
@@ -169,17 +255,22 @@ fn limit(graph: &mut tile_schedule::Graph, load: usize, most: i64) {
 }
 
 fn annotate<'c>(context: &'c Context, around: OpRef<'c>, answer: &Answer<'c>) {
-    let Answer { schedule, nodes, ahead, .. } = answer;
+    let Answer { graph, schedule, nodes, ahead, rings } = answer;
     let set = |op: OpRef<'c>, name: &str, n: i64| set_discardable_attr(op, name, i64_attr(context, n));
-    set(around, INTERVAL, schedule.interval.into());
-    set(around, STAGES, schedule.stages().into());
+    set(around, solved::INTERVAL, schedule.interval.into());
+    set(around, solved::STAGES, schedule.stages().into());
     for (i, node) in nodes.iter().enumerate() {
         remove_discardable_attr(*node, constraint::GID);
-        set(*node, STAGE, schedule.stage(i).into());
-        set(*node, CLOCK, (schedule.times[i] % schedule.interval).into());
+        set(*node, solved::STAGE, schedule.stage(i).into());
+        set(*node, solved::CLOCK, (schedule.times[i] % schedule.interval).into());
+        if graph.agents.len() > 1 {
+            let name = StringAttribute::new(context, &graph.agents[schedule.agents[i]].name);
+            set_discardable_attr(*node, solved::AGENT, name.into());
+        }
     }
+    rings.iter().for_each(|(dot, stages)| set(*dot, solved::RING_STAGES, (*stages).into()));
     // One iteration after the other says nothing of copies, unless that was asked for.
-    let forced = discardable_attr(around, constraint::FORCE_SERIAL_EXECUTION).is_some();
+    let forced = is_serial(around);
     if schedule.method != Method::Serial || forced {
         ahead.iter().for_each(|(load, n)| set(*load, AHEAD, if forced { 0 } else { *n }));
     }
@@ -187,12 +278,12 @@ fn annotate<'c>(context: &'c Context, around: OpRef<'c>, answer: &Answer<'c>) {
 
 /// Writes the schedules where `schedule-trace-file` says: a page if the name ends in `.html`, text if in `.txt`, and
 /// otherwise a trace, of which each loop is a process.
-fn write_reports(op: OpRef<'_>, file: &str, solved: &[(String, Answer<'_>)]) -> Result<(), Failed> {
+fn write_reports(op: OpRef<'_>, file: &str, answers: &[(String, Answer<'_>)]) -> Result<(), Failed> {
     if file.is_empty() {
         return Ok(());
     }
     let loops: Vec<(String, &tile_schedule::Graph, &Schedule)> =
-        solved.iter().map(|(title, a)| (title.clone(), &a.graph, &a.schedule)).collect();
+        answers.iter().map(|(title, a)| (title.clone(), &a.graph, &a.schedule)).collect();
     let text = if file.ends_with(".html") {
         report::page(&loops)
     } else if file.ends_with(".txt") {

@@ -23,10 +23,14 @@
 //! still is meanwhile. It takes no more registers: the scores of an iteration have become the left operand when those
 //! of the next are computed.
 //!
-//! Which loops can be changed `analysis::rotations` says.
+//! Which loops can be changed `analysis::rotations` says. Of those that are scheduled, the ones are whose schedules do
+//! the late product behind the early one of the next iteration.
 
 use crate::{
-    analysis::rotations::Rotation,
+    analysis::{
+        rotations::Rotation,
+        schedule::{self, solved},
+    },
     dialect::{
         behaviour::{is_constant, is_pure},
         nv_tileaa,
@@ -56,12 +60,21 @@ impl RustPass for RotateProducts {
                 continue;
             }
             let loops = collect_ops(function.op(), |o| (Scf::of(o) == Some(Scf::For)).then_some(o));
-            for rotation in loops.into_iter().filter_map(Rotation::of) {
+            for rotation in loops.into_iter().filter_map(Rotation::of).filter(is_wanted) {
                 rotation.run(context)?;
                 cx.stat_add(stat::NUM_ROTATED, 1);
             }
         }
         Ok(())
+    }
+}
+
+/// Whether the schedule of the loop, if it has one, begins the late product behind the early one of the next iteration.
+fn is_wanted(rotation: &Rotation<'_>) -> bool {
+    let times = [rotation.early, rotation.late].map(|dot| schedule::time(dot.op(), rotation.around));
+    match (times, schedule::number(rotation.around, solved::INTERVAL)) {
+        ([Some(early), Some(late)], Some(interval)) => late >= early + interval,
+        _ => true,
     }
 }
 

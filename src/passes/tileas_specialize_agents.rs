@@ -21,7 +21,8 @@
 //! through the same loops and branches; the barriers of the pipelines order them. A ring of S stages lets the producer
 //! be S products ahead.
 //!
-//! Where the program waits for the grids before it, both agents do.
+//! Where the program waits for the grids before it, both agents do. A program that fills stages stays where it is if
+//! the schedule of its loop gives it to the consumers.
 //!
 //! The producer is a warpgroup, so that registers can be moved: `setmaxnreg` needs all four warps of one. The plan of
 //! the products says how many registers each agent gets.
@@ -29,6 +30,7 @@
 use crate::{
     analysis::{
         producers::{Slice, clone_op},
+        schedule::agents::{NAMES, PRODUCER, agent_of},
         tensor_map_ops::is_inside,
         tile_programs::leave_loops,
     },
@@ -170,11 +172,12 @@ fn move_to_end<'c>(op: OpRef<'c>, block: Blk<'c>) {
     }
 }
 
-/// The programs of a function that fill stages, the outermost ones.
+/// The programs of a function that fill stages, the outermost ones, but for those that are another agent's.
 fn fills(function: OpRef<'_>) -> Vec<OpRef<'_>> {
     collect_ops(function, |o| {
         let inside = parent_op(o).is_some_and(|p| ProduceOneOp::cast(p).is_some());
-        (!inside && ElectOp::cast(o).is_some() || ProduceOneOp::cast(o).is_some()).then_some(o)
+        let is_own = agent_of(o).is_none_or(|name| name == NAMES[PRODUCER]);
+        (is_own && (!inside && ElectOp::cast(o).is_some() || ProduceOneOp::cast(o).is_some())).then_some(o)
     })
 }
 

@@ -103,8 +103,8 @@ pub struct Options {
     pub strategy: Strategy,
     /// Most stages of a pipeline in shared memory.
     pub stages: u32,
-    /// Scheduling: 0 none, 1 and 2 by the modulo scheduler, 3 also by exhaustive search. Agents are a matter of the
-    /// strategy.
+    /// Scheduling: 0 none, 1 by the modulo scheduler, 2 also for agents, where the strategy has some, 3 also by
+    /// exhaustive search.
     pub v2_opt_level: u8,
     /// Most rows of the scheduler's tables; 0: without tables.
     pub table_rows: u32,
@@ -481,14 +481,6 @@ impl Options {
         add("tileas-assign-dot-layouts", std::slice::from_ref(&target));
         add("tileas-assign-load-store-layouts", std::slice::from_ref(&target));
         add("tileas-remove-layout-conversions", &[]);
-        if specialized {
-            add("tileas-rotate-products", &[]);
-            add("tileas-materialize-async", &[]);
-            add("tileas-specialize-agents", &[]);
-            add("tileas-prefetch-tiles", &[]);
-            add("tileas-check-register-budget", std::slice::from_ref(&target));
-            add("tileas-lower-tma-load-store-to-async", std::slice::from_ref(&target));
-        }
         if pipelined && self.v2_opt_level > 0 {
             let option = |name: &str, value: &dyn std::fmt::Display| format!("{name}={value}");
             let mut options = vec![
@@ -496,6 +488,7 @@ impl Options {
                 option("rrt-size-threshold", &self.table_rows),
                 option("max-constraint-iterations", &self.constraint_iterations),
             ];
+            options.extend((self.v2_opt_level == 1).then(|| option("use-single-agent", &true)));
             options.extend((self.v2_opt_level == 3).then(|| option("exhaustive", &true)));
             let trace = (!self.schedule_trace.is_empty()).then(|| option("schedule-trace-file", &self.schedule_trace));
             options.extend(trace);
@@ -505,8 +498,19 @@ impl Options {
                 add("tileas-recompute-for-scheduling", std::slice::from_ref(&target));
             }
             add(GENERATE_CONSTRAINTS, std::slice::from_ref(&target));
-            PRESERVE_SCHEDULE.iter().for_each(|pass| add(pass, &[]));
+            // Programs of the producer's warps have constants of their own, which cleanups would share with the others.
+            if !specialized {
+                PRESERVE_SCHEDULE.iter().for_each(|pass| add(pass, &[]));
+            }
             add(MATERIALIZE_SCHEDULE, &options);
+        }
+        if specialized {
+            add("tileas-rotate-products", &[]);
+            add("tileas-materialize-async", &[]);
+            add("tileas-specialize-agents", &[]);
+            add("tileas-prefetch-tiles", &[]);
+            add("tileas-check-register-budget", std::slice::from_ref(&target));
+            add("tileas-lower-tma-load-store-to-async", std::slice::from_ref(&target));
         }
         if pipelined {
             let stages = format!("unspecialized-pipeline-num-stages={}", self.stages);

@@ -47,7 +47,7 @@ mod product;
 
 pub use kernel::{Kernel, KernelPlan, MOST_STAGES, Ring, plan_kernel};
 pub use machine::{Entry, Machine, MachineError};
-pub use model::PROMOTION;
+pub use model::{Numbers, PROMOTION};
 pub use product::{
     APlace, Epilogue, Hints, Major, NoPlan, OperandType, Plan, Prediction, ProductLoop, Registers, plan,
 };

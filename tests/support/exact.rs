@@ -82,10 +82,17 @@ pub fn check_changed(
 
 /// What comes out for sm_90.
 pub fn compiled(text: &str, level: u8, emit: Emit) -> String {
+    compiled_with(text, level, emit, &[])
+}
+
+/// The same with options of the pipeline.
+pub fn compiled_with(text: &str, level: u8, emit: Emit, options: &[(&str, &str)]) -> String {
+    let options: Vec<(String, String)> = options.iter().map(|(k, v)| ((*k).into(), (*v).into())).collect();
     let request = CompileRequest {
         input_name: "products.mlir",
         opt_level: level,
         emit,
+        pipeline_options: &options,
         ..CompileRequest::new(text.as_bytes(), InputKind::Text, Target::by_name("sm_90").expect("a target"))
     };
     let mut messages = String::new();

@@ -13,8 +13,7 @@ const LEVEL: &str = "--pipeline-option=v2-opt-level=";
 const TRACE: &str = "--pipeline-option=schedule-trace-file=";
 
 /// What is said of a program without scheduled loops.
-const NONE: &str = "no loop was scheduled: the scheduler takes loops that load or multiply tiles, on sm_90 only where \
-                    no agents do so (--pipeline-option=pipeline-strategy=unspecialize)\n";
+const NONE: &str = "no loop was scheduled: the scheduler takes loops that multiply tiles, or load what is multiplied\n";
 
 /// The arguments of a compilation, and the file for the schedules, if one is named.
 #[derive(Debug, PartialEq)]

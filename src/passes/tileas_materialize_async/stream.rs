@@ -7,7 +7,9 @@ use super::{
     From, Made, Product, Side, addresses, is_promoted, prepare, reshaped,
     top::{Ring, Tile, store},
 };
-use crate::analysis::{producers::clone_op, tensor_map_ops::come_behind, thread_copies::build_copy, tokens};
+use crate::analysis::{
+    producers::clone_op, schedule::solved, tensor_map_ops::come_behind, thread_copies::build_copy, tokens,
+};
 use crate::dialect::{
     behaviour::{is_cheap, is_in_loop, is_pure},
     layouts::{Tensor, storage_bits},
@@ -78,20 +80,16 @@ struct Flight<'c> {
 type Turn<'c> = Option<Val<'c>>;
 
 impl<'c> Stream<'c> {
-    pub fn new(product: &Product<'c>, top: &Builder<'c>, plan: ProductPlan) -> Result<Self, Failed> {
-        let ring = Ring::of(product, top, plan)?;
+    /// Products such as this one, with a ring of so many stages.
+    pub fn new(product: &Product<'c>, top: &Builder<'c>, plan: ProductPlan, stages: u32) -> Result<Self, Failed> {
+        let ring = Ring::of(product, top, plan, stages)?;
         let (context, warps) = (top.context(), plan.consumer_warps());
         Ok(Self { ring, products: vec![], context, warps })
     }
 
     /// Whether a product's operands come in the same stages.
     pub fn takes(&self, product: &Product<'c>) -> bool {
-        let by = |s: &Side<'c>| match &s.from {
-            From::Copied(_) => None,
-            From::Made(made) => Some(made.load.is_some()),
-        };
-        let stages = |p: &Product<'c>| p.sides.iter().map(|s| (s.desc, by(s))).collect::<Vec<_>>();
-        self.products.first().is_some_and(|p| stages(&p.product) == stages(product))
+        self.products.first().is_some_and(|p| p.product.is_like(product))
     }
 
     pub fn rewrite(&self, entry: Blk<'c>) -> Result<(), Failed> {
@@ -433,8 +431,9 @@ impl<'c> Stream<'c> {
         }
         YieldOp::build(&inside, &[]).map_err(error)?;
         let (warps, fast) = (first.by.warps(), first.by.fast());
-        ProduceOneOp::build(b, &[], i64_attr(self.context, warps), i64_attr(self.context, fast), filled)
-            .map_err(error)?;
+        let program = ProduceOneOp::build(b, &[], i64_attr(self.context, warps), i64_attr(self.context, fast), filled);
+        let fills: Vec<OpRef<'c>> = made.iter().map(|(_, one)| one.by.op()).collect();
+        give_agent(&fills, program.map_err(error)?.op());
         Ok(())
     }
 
@@ -458,7 +457,9 @@ impl<'c> Stream<'c> {
             AsyncTiledTmaLoadOp::build(&inside, copied.load.view(), &indices, *map, slot, acquired.token())
                 .map_err(error)?;
         }
-        ElectOp::build(b, region).map_err(error)?;
+        let elect = ElectOp::build(b, region).map_err(error)?;
+        let loads: Vec<OpRef<'c>> = placed.product.copied().map(|(_, c)| c.load.op()).collect();
+        give_agent(&loads, elect.op());
         Ok(())
     }
 
@@ -536,6 +537,13 @@ fn last_before_wait<'c>(b: &Builder<'c>, younger: OpRef<'c>, user: OpRef<'c>) ->
     let last = between.iter().rev().find_map(computed)?;
     b.set_before(place);
     Some(last)
+}
+
+/// A program that fills a stage is done by the agent that what fills it has been given, if it has been.
+fn give_agent<'c>(fills: &[OpRef<'c>], program: OpRef<'c>) {
+    if let Some(agent) = fills.iter().find_map(|f| discardable_attr(*f, solved::AGENT)) {
+        set_discardable_attr(program, solved::AGENT, agent);
+    }
 }
 
 /// The ops behind one in its block.

@@ -33,14 +33,19 @@ pub(super) struct Ring<'c> {
 }
 
 impl<'c> Ring<'c> {
-    /// A ring for the operands of a product; none if it has no such operands.
-    pub fn of(product: &Product<'c>, top: &Builder<'c>, plan: ProductPlan) -> Result<Option<Self>, Failed> {
+    /// A ring of so many stages for the operands of a product; none if it has no such operands.
+    pub fn of(
+        product: &Product<'c>,
+        top: &Builder<'c>,
+        plan: ProductPlan,
+        stages: u32,
+    ) -> Result<Option<Self>, Failed> {
         if product.sides.is_empty() {
             return Ok(None);
         }
         let op = product.dot.op();
         let error = |e: BuildError| fail(op, e.to_string());
-        let stages = i64::from(plan.stages);
+        let stages = i64::from(stages);
         let mut storages = vec![];
         for side in &product.sides {
             let desc = with_stages(op, side.desc, stages).ok_or_else(|| fail(op, "no ring can hold this tile"))?;

@@ -194,6 +194,15 @@ fn passes_between_constraints_and_schedule_preserve_them() {
         names[first + 1..first + 5],
         ["canonicalize", "cse", MATERIALIZE_SCHEDULE, "tileas-unspecialized-pipeline"]
     );
+    // Agents are scheduled before their programs are made. Of one agent nothing is scheduled for several.
+    for (level, single) in [("1", true), ("2", false), ("3", false)] {
+        let options = with(&[("v2-opt-level", level), ("pipeline-strategy", "warp-specialize")]);
+        let steps = options.steps();
+        let place = |name: &str| steps.iter().position(|s| s.name() == name).unwrap();
+        assert_eq!(place(GENERATE_CONSTRAINTS) + 1, place(MATERIALIZE_SCHEDULE));
+        assert_eq!(place(MATERIALIZE_SCHEDULE) + 1, place("tileas-rotate-products"));
+        assert_eq!(steps[place(MATERIALIZE_SCHEDULE)].pass.contains("use-single-agent=true"), single);
+    }
     let refused = |place: &str| options.stages_of(&place.parse().unwrap()).err().map(|e| e.to_string());
     let text = "cleanup pass invalidated ScheduleAnalysis; rerun constraint generation or remove the pass 'mine'";
     for place in ["after:tileas-generate-schedule-constraints:cse,mine{x=1}", "before:tileas-materialize-schedule:mine"]
