@@ -221,7 +221,7 @@ def TileASPrepareForScheduling
   let summary = "loops that are scheduled hold what each iteration has to do";
   let description = [{
     Tensors that are the same in each iteration of a loop with products or copies, and that cost something, are computed
-    in front of it.
+    in front of it. Kernels with a plan of products stay as they are.
   }];
   let options = [
     Option<"computeCapability", "compute-capability", "std::string", "\"sm_100\"", "target, sm_NN">
@@ -236,7 +236,8 @@ def TileASRecomputeForScheduling
   let summary = "what costs next to nothing is computed next to each user";
   let description = [{
     In loops with products or copies, operations on tensors that cost next to nothing get a copy in front of each user,
-    so that their results live in no stage of a schedule but that of the user.
+    so that their results live in no stage of a schedule but that of the user. Kernels with a plan of products stay as
+    they are.
   }];
   let options = [
     Option<"computeCapability", "compute-capability", "std::string", "\"sm_100\"", "target, sm_NN">

@@ -4,6 +4,8 @@
 //! count its instructions every time, and LLVM moves them out in the end. So it is computed in front of the loop, from
 //! inner loops to outer ones. What is computed again at next to no cost stays, since it would hold registers all the
 //! time.
+//!
+//! Kernels with a plan of products stay as they are: the plan says where each operand comes from.
 
 use crate::{
     analysis::schedule,
@@ -12,6 +14,7 @@ use crate::{
         layouts::Tensor,
         nv_tileaa,
         pass::{Failed, PassContext, RustPass, descriptors},
+        product_plan::ProductPlan,
         rt::*,
         target::target,
     },
@@ -28,6 +31,9 @@ impl RustPass for PrepareForScheduling {
         use descriptors::tileas_prepare_for_scheduling::{Options, stat};
         let target = target(op, Options(cx).compute_capability())?;
         for function in collect_ops(op, nv_tileaa::FuncOp::cast) {
+            if ProductPlan::of(function.op()).is_some() {
+                continue;
+            }
             for around in schedule::loops_in(function.op()).into_iter().rev() {
                 if !schedule::is_worth_scheduling(around, target) {
                     continue;

@@ -4,12 +4,15 @@
 //! for each iteration under way. Where it is a number that is repeated, or a row or column of such, each user gets one
 //! of its own, directly in front of it: the scheduler can then put each beside its user. The copies are apart for
 //! cleanups, since `tileas-generate-schedule-constraints` gives each op a number.
+//!
+//! Kernels with a plan of products stay as they are: the plan says what each agent computes.
 
 use crate::{
     analysis::{producers::clone_op, schedule},
     dialect::{
         behaviour, nv_tileaa,
         pass::{Failed, PassContext, RustPass, descriptors},
+        product_plan::ProductPlan,
         rt::*,
         target::target,
     },
@@ -27,6 +30,9 @@ impl RustPass for RecomputeForScheduling {
         use descriptors::tileas_recompute_for_scheduling::{Options, stat};
         let target = target(op, Options(cx).compute_capability())?;
         for function in collect_ops(op, nv_tileaa::FuncOp::cast) {
+            if ProductPlan::of(function.op()).is_some() {
+                continue;
+            }
             for around in schedule::loops_in(function.op()) {
                 if !schedule::is_worth_scheduling(around, target) {
                     continue;
