@@ -151,19 +151,23 @@ pub fn predict(
     let (sector, line) = (costs.sector as u64, (costs.sector * costs.sectors_of_line) as u64);
     let grain = RecordOptions { sector, line, ..RecordOptions::default() };
     let empty = record(device, grain.clone())?;
+    let program = empty.program.clone();
+    let mut functions: Vec<Vec<Slot>> =
+        program.funcs.iter().map(|f| slots(f, &costs, &program)).collect::<Result<_, _>>()?;
+    let (resident, limited_by, registers) = occupancy(&empty, &functions, &costs, machine, options)?;
     let total = empty.cluster_grid.iter().map(|n| u64::from(*n)).product();
-    let samples = samples(empty.cluster_grid);
+    // Blocks that run at the same time, of which each is looked at only at its start.
+    let together = (resident as u64 * costs.sms as u64 / u64::from(empty.blocks_per_cluster.max(1))).min(total);
+    let samples = samples(empty.cluster_grid, together == total);
     // What a kernel leaves for its next launch, such as tensor maps, is there: it has been launched before.
     let before = samples.first().copied().into_iter().collect();
     record(device, RecordOptions { clusters: before, ..grain.clone() })?;
     let detailed = RecordOptions { clusters: samples, instructions: true, ..grain.clone() };
-    let recording = record(device, detailed)?;
-    let program = recording.program.clone();
-    let mut functions: Vec<Vec<Slot>> =
-        program.funcs.iter().map(|f| slots(f, &costs, &program)).collect::<Result<_, _>>()?;
-    let (resident, limited_by, registers) = occupancy(&recording, &functions, &costs, machine, options)?;
-    // Blocks that run at the same time, of which each is looked at only at its start.
-    let together = (resident as u64 * costs.sms as u64 / u64::from(recording.blocks_per_cluster.max(1))).min(total);
+    let mut recording = record(device, detailed)?;
+    if together == total {
+        // A launch of one round ends with its longest block.
+        recording.blocks.sort_by_key(|b| std::cmp::Reverse(b.warps.iter().map(Vec::len).sum::<usize>()));
+    }
     let start = RecordOptions { clusters: (0..together).collect(), budget: Some(SHARING_START), ..grain };
     let footprint = record(device, start)?.footprint;
     let mut first: Vec<Vec<f64>> = program
@@ -253,8 +257,9 @@ fn rounds_of_all(instructions: &[usize], resident: usize) -> usize {
     if most * 9 <= least * 10 { 0 } else { 2 + instructions.len().div_ceil(resident) }
 }
 
-/// Clusters to record: spread over each dimension, so that work that depends on the place is seen evenly.
-fn samples(grid: [u32; 3]) -> Vec<u64> {
+/// Clusters to record: spread over each dimension, so that work that depends on the place is seen evenly. Of a launch in
+/// one round, the first and the last are among them: where blocks take tiles by turns, those have the most and the least.
+fn samples(grid: [u32; 3], one_round: bool) -> Vec<u64> {
     let [x, y, z] = grid.map(u64::from);
     let total = x * y * z;
     if total <= SAMPLES {
@@ -269,6 +274,9 @@ fn samples(grid: [u32; 3]) -> Vec<u64> {
     let at = |i: u64| spread(x, i) + x * (spread(y, (i + 1) % SAMPLES) + y * spread(z, (i + 2) % SAMPLES));
     let mut found: Vec<u64> = (0..SAMPLES).map(at).collect();
     found.sort_unstable();
+    if let Some(last) = found.len().checked_sub(1).filter(|_| one_round) {
+        (found[0], found[last]) = (0, total - 1);
+    }
     found.dedup();
     found
 }
