@@ -1,5 +1,8 @@
 //! The first level of the cache as far as local memory uses it: which words of which warp it holds.
 //!
+//! Lines of global memory lie there too, and push words out: those that are stored as well, as Accel-Sim has it of Volta,
+//! where stores go through to L2 and take a line.
+//!
 //! Local memory is laid out by words: a word of all 32 lanes of a warp is one line. Stores go through to L2 and leave
 //! what they wrote here; a load that finds all its bytes here ends here. The line that was used longest ago goes first.
 
@@ -46,6 +49,26 @@ impl LocalCache {
         self.access(warp, offset, bytes, false)
     }
 
+    /// Lines of global memory that come or go: they take their place among the words.
+    pub fn others(&mut self, lines: u32) {
+        // While no word is here there is nothing to push out.
+        for _ in 0..if self.lines.is_empty() { 0 } else { lines } {
+            self.now += 1;
+            // No warp has such a number: each line is another one.
+            let key = (usize::MAX - self.now as usize, 0);
+            self.lines.insert(key, Held { age: self.now, bytes: 0 });
+            self.by_age.insert(self.now, key);
+            self.shrink();
+        }
+    }
+
+    fn shrink(&mut self) {
+        while self.lines.len() > self.capacity {
+            let Some((_, oldest)) = self.by_age.pop_first() else { break };
+            self.lines.remove(&oldest);
+        }
+    }
+
     fn access(&mut self, warp: usize, offset: u32, bytes: u32, load: bool) -> Lines {
         let mut found = Lines::default();
         for word in offset / WORD..=(offset + bytes.max(1) - 1) / WORD {
@@ -61,10 +84,7 @@ impl LocalCache {
             self.by_age.insert(self.now, (warp, word));
             found.all += 1;
             found.other += u32::from(if load { !here } else { to - from < WORD });
-            while self.lines.len() > self.capacity {
-                let Some((_, oldest)) = self.by_age.pop_first() else { break };
-                self.lines.remove(&oldest);
-            }
+            self.shrink();
         }
         found
     }
@@ -83,6 +103,18 @@ mod tests {
         assert_eq!(cache.store(1, 0, 4), Lines { all: 1, other: 0 });
         assert_eq!(cache.load(0, 4, 4).other, 0);
         assert_eq!(cache.load(0, 0, 4).other, 1);
+    }
+
+    /// Global memory takes the place of words that were used longer ago.
+    #[test]
+    fn global_memory_pushes_words_out() {
+        let mut cache = LocalCache::new(4);
+        cache.others(100);
+        cache.store(0, 0, 8);
+        cache.others(2);
+        assert_eq!(cache.load(0, 0, 4).other, 0);
+        cache.others(2);
+        assert_eq!((cache.load(0, 4, 4).other, cache.load(0, 0, 4).other), (1, 0));
     }
 
     #[test]

@@ -540,7 +540,13 @@ impl<'a> Sm<'a> {
                 };
                 (self.shared(time, passes) + slot.latency, Reason::SharedMemory)
             }
-            Effect::Memory { load, atomic } => self.memory(at, event, load, atomic, time),
+            Effect::Memory { load, atomic } => {
+                // Global memory comes to the first level too, with sectors; asynchronous copies pass it by.
+                if event.a > 0 && !atomic {
+                    self.local.others(event.c.div_ceil(costs.sectors_of_line as u32));
+                }
+                self.memory(at, event, load, atomic, time)
+            }
             Effect::CopyAsync => {
                 let (done, _) = self.memory(at, event, true, false, time);
                 self.warps[at].copies.add(done, key);
