@@ -62,6 +62,8 @@ pub(crate) enum Effect {
         clk: f64,
         /// Clocks after its end until it is seen to be complete.
         completion: f64,
+        /// Of an operand's element.
+        bits: u32,
     },
     WgmmaCommit,
     WgmmaWait,
@@ -441,7 +443,8 @@ impl Costs {
                 let depth = f64::from(m.k) * f64::from(m.aty.bits()) / 256.0;
                 let clk = numbers.n256 * f64::from(m.n) / 256.0 * depth;
                 let latency = if matches!(inst.args[1], Arg::Vec(_)) { numbers.registers } else { numbers.shared };
-                (Pipe::None, 1.0, 0.0, latency, Wgmma { clk, completion: numbers.completion }, Order::Fixed)
+                let effect = Wgmma { clk, completion: numbers.completion, bits: m.aty.bits() };
+                (Pipe::None, 1.0, 0.0, latency, effect, Order::Fixed)
             }
             Op::WgmmaCommit => fixed(WgmmaCommit),
             Op::WgmmaWait => fixed(WgmmaWait),

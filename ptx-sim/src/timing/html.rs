@@ -25,6 +25,9 @@ impl Prediction {
              <p>{:.0} clocks at {:.0} MHz; {} blocks, {} at a time on a multiprocessor (limited by {}, {} registers).</p>",
             self.clocks, self.mhz, self.blocks, self.resident, self.limited_by, self.registers
         );
+        if let Some(text) = self.power_text() {
+            let _ = write!(out, "<p>It {text}.</p>");
+        }
         let _ = write!(out, "<h2>The first block in time</h2>{}", timeline(&self.spans, &self.agents));
         let percent = |x: f64| format!("{:.1} %", 100.0 * x);
         let _ = write!(out, "<h2>Busy</h2><table>");

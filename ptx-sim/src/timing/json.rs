@@ -41,8 +41,11 @@ impl Prediction {
         let busy: serde_json::Map<String, Value> = self.busy.iter().map(|(n, x)| (n.to_string(), json!(x))).collect();
         let waits: serde_json::Map<String, Value> =
             self.waits.iter().map(|(r, x)| (r.name().to_string(), json!(x))).collect();
+        let power = self
+            .power
+            .map(|p| json!({"watts": p.watts, "demand": p.demand, "limit": p.limit, "sustained_mhz": p.sustained}));
         json!({
-            "machine": self.machine, "clocks": self.clocks, "mhz": self.mhz, "us": self.microseconds,
+            "machine": self.machine, "clocks": self.clocks, "mhz": self.mhz, "us": self.microseconds, "power": power,
             "blocks": self.blocks, "resident": self.resident, "limited_by": self.limited_by,
             "registers": self.registers, "blocks_per_sm": self.blocks_per_sm, "first_share": self.first_share,
             "busy": busy, "waits": waits, "agents": agents, "sources": sources, "lines": lines,

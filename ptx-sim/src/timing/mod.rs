@@ -19,6 +19,7 @@ mod html;
 mod image;
 mod json;
 mod l1;
+mod power;
 mod replay;
 mod report;
 mod schedule;
@@ -27,6 +28,7 @@ mod stores;
 mod waits;
 
 pub use agents::Agent;
+pub use power::{Power, PowerModel};
 pub use replay::{Busy, Replay};
 pub use source::LineTable;
 pub use waits::{Line, Reason, Span};
@@ -93,6 +95,8 @@ pub struct Prediction {
     pub machine: String,
     pub clocks: f64,
     pub mhz: f64,
+    /// What it draws; none where nobody has measured that on the machine.
+    pub power: Option<Power>,
     /// With the launch's own overhead.
     pub microseconds: f64,
     pub blocks: u64,
@@ -127,9 +131,20 @@ pub struct Options {
     pub registers: Option<u32>,
     /// The listing of the assembled image by `nvdisasm -c`.
     pub listing: Option<String>,
-    /// The clock in MHz, where it is not the machine's highest: multiprocessors and L2 keep their rates a clock, memory
-    /// its bytes a second.
-    pub mhz: Option<f64>,
+    pub clock: Clock,
+}
+
+/// The clock of a prediction. At each clock multiprocessors and L2 have the same rates a clock, and memory the same
+/// bytes a second.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Clock {
+    /// The machine's highest.
+    #[default]
+    Highest,
+    /// Some MHz.
+    At(f64),
+    /// The one that the machine keeps within its limit of power while the launch is repeated.
+    Sustained,
 }
 
 /// Predicts the time of a launch. The device's memory is changed by the blocks that are run.
@@ -141,8 +156,8 @@ pub fn predict(
     machine: &Machine,
     options: &Options,
 ) -> Result<Prediction, Error> {
-    let mut costs = Costs::of(machine)?;
-    costs.clock = options.mhz.unwrap_or(costs.clock);
+    let costs = Costs::of(machine)?;
+    let model = PowerModel::of(machine);
     let record = |device: &mut Device, options: RecordOptions| -> Result<Recording, Error> {
         let run = RunOptions { record: Some(options), ..RunOptions::default() };
         let report = device.launch(module, entry, config, &run)?;
@@ -193,12 +208,10 @@ pub fn predict(
     let per_sm = recording.grid_blocks.div_ceil(costs.sms as u64);
     let first_share = mean_first_share(&traces, &functions, &first, &costs);
     let busy_sms = (recording.grid_blocks as f64).min(costs.sms);
-    let share = share(&costs, busy_sms, first_share);
     let planes = planes + image::REGISTERS + program.funcs.iter().map(|f| f.preds).max().unwrap_or(0) + 1;
     let resident_here = resident.min(per_sm as usize).max(1);
     let l1_bytes = costs.l1_bytes - (recording.shared_bytes as f64 + costs.shared_reserved) * resident_here as f64;
     let l1_lines = (l1_bytes / (costs.sector * costs.sectors_of_line)) as usize;
-    let input = Input { costs: &costs, slots: &functions, first: &first, planes, share, l1_lines };
     let events = traces.iter().flatten().map(Vec::len).sum::<usize>() / traces.len().max(1) * resident_here;
     let wanted = (DETAILED_EVENTS / events.max(1)).clamp(*DETAILED_ROUNDS.start(), *DETAILED_ROUNDS.end());
     let wanted = wanted
@@ -211,10 +224,28 @@ pub fn predict(
         Some(image) if func as usize == program.funcs.len() => (recording.entry, image.origin[pc as usize]),
         _ => (func, pc),
     };
-    let mut replay = Sm::run(&input, &queue, resident_here).map_err(|stuck| {
-        let at = stuck.event.map(|e| place(e.func, e.pc));
-        stuck_error(at, &program)
-    })?;
+    let time_at = |mhz: f64| -> Result<(Replay, f64), Error> {
+        let share = share(&costs, mhz, busy_sms, first_share);
+        let input = Input { costs: &costs, slots: &functions, first: &first, planes, share, l1_lines };
+        let replay = Sm::run(&input, &queue, resident_here).map_err(|stuck| {
+            let at = stuck.event.map(|e| place(e.func, e.pc));
+            stuck_error(at, &program)
+        })?;
+        let mean = recording.grid_blocks as f64 / costs.sms;
+        let clocks = extend(&replay.ends, resident_here, traces.len(), mean, per_sm, costs.even_rounds);
+        Ok((replay, clocks))
+    };
+    let active = recording.grid_blocks as f64 / (per_sm as f64 * costs.sms);
+    let draws = |replay: &Replay, mhz: f64| model.as_ref().map(|m| m.launch(replay, costs.schedulers, active, mhz));
+    let mut mhz = if let Clock::At(mhz) = options.clock { mhz } else { costs.clock };
+    let (mut replay, mut clocks) = time_at(mhz)?;
+    if options.clock == Clock::Sustained {
+        mhz = draws(&replay, mhz).map_err(Clone::clone)?.sustained;
+        if mhz < costs.clock {
+            (replay, clocks) = time_at(mhz)?;
+        }
+    }
+    let power = draws(&replay, mhz).ok();
     for ((func, pc), line) in std::mem::take(&mut replay.lines) {
         replay.lines.entry(place(func, pc)).or_default().add(&line);
     }
@@ -222,19 +253,12 @@ pub fn predict(
     let clock_reads = clock_reads
         .map(|(block, warps)| BlockClocks { id: block.id, warps: warps.into_iter().map(Into::into).collect() });
     let clock_reads = ClockReads { blocks: clock_reads.collect() };
-    let clocks = extend(
-        &replay.ends,
-        resident_here,
-        traces.len(),
-        recording.grid_blocks as f64 / costs.sms,
-        per_sm,
-        costs.even_rounds,
-    );
-    let microseconds = clocks / costs.clock + costs.launch;
+    let microseconds = clocks / mhz + costs.launch;
     Ok(report::prediction(report::Parts {
         machine: machine.name.clone(),
         clocks,
-        mhz: costs.clock,
+        mhz,
+        power,
         microseconds,
         blocks: recording.grid_blocks,
         resident,
@@ -443,13 +467,13 @@ fn mean_first_share(traces: &[Vec<Vec<Event>>], slots: &[Vec<Slot>], first: &[Ve
     if all > 0.0 { new / all } else { 0.0 }
 }
 
-/// The bandwidth of one of `sms` busy multiprocessors.
-fn share(costs: &Costs, sms: f64, first_share: f64) -> Share {
+/// The bandwidth of one of `sms` busy multiprocessors at a clock.
+fn share(costs: &Costs, mhz: f64, sms: f64, first_share: f64) -> Share {
     // What several read comes faster than what each reads alone.
     let all = costs.l2_private + (costs.l2_shared - costs.l2_private) * (1.0 - first_share);
     let l2 = costs.l2_one.min(all * costs.sms / sms);
     // GB/s over MHz is 1000 bytes a clock.
-    let memory = |rate: f64| rate * 1000.0 / costs.clock / sms;
+    let memory = |rate: f64| rate * 1000.0 / mhz / sms;
     let (dram, dram_write) = (memory(costs.dram_rate).min(l2), memory(costs.dram_write));
     let store = costs.store_rate;
     Share { l2, dram, dram_write, store, store_all: store.min(costs.store_all * costs.sms / sms) }

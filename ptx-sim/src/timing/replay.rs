@@ -37,6 +37,8 @@ pub struct Busy {
     pub pipes: [f64; Pipe::COUNT],
     pub issue: f64,
     pub wgmma: f64,
+    /// The part of it for operands of 8 bits.
+    pub wgmma_8bit: f64,
     pub shared: f64,
     pub l2: f64,
     pub dram: f64,
@@ -577,7 +579,7 @@ impl<'a> Sm<'a> {
             }
             Effect::BulkWait { read: false } => self.wait(at, event, Reason::Copies, |w| &mut w.bulk),
             Effect::BulkWait { read: true } => self.wait(at, event, Reason::Copies, |w| &mut w.bulk_read),
-            Effect::Wgmma { clk, completion } => {
+            Effect::Wgmma { clk, completion, bits } => {
                 let s = self.warps[at].index as usize % self.slot_free.len();
                 // After a pause the first product takes a while to start; those behind it are there before it ends.
                 let first = slot.latency - completion;
@@ -585,6 +587,7 @@ impl<'a> Sm<'a> {
                 let start = self.tensor_free[s].max(time) + if pause { first } else { 0.0 };
                 self.tensor_free[s] = start + clk;
                 self.out.busy.wgmma += clk;
+                self.out.busy.wgmma_8bit += if bits <= 8 { clk } else { 0.0 };
                 self.warps[at].products.add(start + clk + completion, key);
                 self.span(at, "product", start, start + clk);
                 (time, Reason::AsyncProducts)

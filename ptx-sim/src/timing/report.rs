@@ -3,7 +3,7 @@
 use super::agents::agents;
 use super::replay::Replay;
 use super::source::LineTable;
-use super::{Line, Pipe, Prediction, PtxLine, Reason, SourceLine};
+use super::{Line, Pipe, Power, Prediction, PtxLine, Reason, SourceLine};
 use crate::exec::state::program::Program;
 use crate::exec::state::record::ClockReads;
 use std::collections::BTreeMap;
@@ -22,6 +22,7 @@ pub(super) struct Parts<'a> {
     pub machine: String,
     pub clocks: f64,
     pub mhz: f64,
+    pub power: Option<Power>,
     pub microseconds: f64,
     pub blocks: u64,
     pub resident: usize,
@@ -74,6 +75,7 @@ pub(super) fn prediction(p: Parts<'_>) -> Prediction {
         machine: p.machine,
         clocks: p.clocks,
         mhz: p.mhz,
+        power: p.power,
         microseconds: p.microseconds,
         blocks: p.blocks,
         resident: p.resident,
@@ -149,6 +151,19 @@ impl Prediction {
         self.sources.iter().map(move |s| (s, s.cost.cost() / all)).take_while(|(_, share)| *share > 0.0).take(count)
     }
 
+    /// What the launch draws, and which clock is left to it.
+    pub fn power_text(&self) -> Option<String> {
+        let p = self.power?;
+        let draws = format!("draws {:.0} W of {:.0} W", p.watts, p.limit);
+        Some(if self.mhz > p.sustained {
+            format!("{draws}: if it is repeated for long, the clock falls to {:.0} MHz", p.sustained)
+        } else if p.demand > p.limit {
+            format!("{draws}: clock {:.0} MHz because of power", self.mhz)
+        } else {
+            draws
+        })
+    }
+
     /// A report for people.
     pub fn text(&self) -> String {
         let mut out = String::new();
@@ -163,6 +178,9 @@ impl Prediction {
             "  {} blocks, {} at a time on a multiprocessor (limited by {}; about {} registers), at most {} each",
             self.blocks, self.resident, self.limited_by, self.registers, self.blocks_per_sm
         );
+        if let Some(text) = self.power_text() {
+            let _ = writeln!(out, "  {text}");
+        }
         let percent = |x: f64| format!("{:5.1} %", 100.0 * x);
         if self.from_image > 0.0 {
             let _ = writeln!(out, "  {:.1} % of the instructions as assembled", 100.0 * self.from_image);

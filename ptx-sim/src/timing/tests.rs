@@ -108,8 +108,8 @@ fn streams_run_at_the_rates_of_memory() {
 #[test]
 fn storing_together_ends() {
     let costs = Costs::of(&Machine::named("sm_90").unwrap()).unwrap();
-    let all = share(&costs, costs.sms, 0.0);
-    let few = share(&costs, 4.0, 0.0);
+    let all = share(&costs, costs.clock, costs.sms, 0.0);
+    let few = share(&costs, costs.clock, 4.0, 0.0);
     assert!(all.store_all < 0.5 * all.store && few.store_all == few.store);
     let (mut steps, mut time) = (stores::InStep::default(), 0.0);
     let phases: Vec<f64> = (0..40)
@@ -135,13 +135,17 @@ fn kernel(setup: &str, body: &str) -> String {
 }
 
 fn predicted_on(text: &str, grid: u32, n: u32, memory: u64) -> Prediction {
+    predicted_with(text, grid, n, memory, &Options::default())
+}
+
+fn predicted_with(text: &str, grid: u32, n: u32, memory: u64, options: &Options) -> Prediction {
     let module = Module::parse(text).unwrap();
     let mut device = Device::new(Config::default());
     let p: DevicePtr = device.alloc_zeroed(memory);
     let args = [Arg::Ptr(p), Arg::U32(n)];
     let launch = LaunchConfig { grid: [grid, 1, 1], args: &args, ..LaunchConfig::default() };
     let machine = Machine::named("sm_90").unwrap();
-    predict(&mut device, &module, "k", &launch, &machine, &Options::default()).unwrap()
+    predict(&mut device, &module, "k", &launch, &machine, options).unwrap()
 }
 
 /// Clocks of a turn of the loop, by the difference of two lengths.
@@ -298,6 +302,29 @@ fn a_launch_of_one_round_ends_with_its_longest_block() {
     let (even, uneven) = (clocks(133), clocks(132));
     // The start is common to both turns.
     assert!((1.85..2.0).contains(&(uneven / even)), "{even} {uneven}");
+}
+
+/// What keeps a unit busy on all multiprocessors draws more than the limit; on one it does not.
+#[test]
+fn power_lowers_the_clock() {
+    let text = kernel(
+        "shl.b32 %r5, %r2, 4; add.s32 %r6, %r4, %r5; st.shared.v4.b32 [%r6], {%r3, %r3, %r3, %r3};",
+        "ld.shared.v4.b32 {%r7, %r8, %r9, %r10}, [%r6]; ld.shared.v4.b32 {%r11, %r12, %r13, %r14}, [%r6];
+         add.s32 %r15, %r7, %r11;",
+    );
+    let at = |grid, clock| predicted_with(&text, grid, 100, 1 << 16, &Options { clock, ..Options::default() });
+    let (all, one) = (at(132 * 4, Clock::Highest), at(1, Clock::Highest));
+    let (all_power, one_power) = (all.power.unwrap(), one.power.unwrap());
+    assert!(all_power.demand > all_power.limit, "{all_power:?}");
+    assert!(one_power.watts < number("power.idle") + 10.0 && one_power.sustained == one.mhz, "{one_power:?}");
+    assert!(all.text().contains("if it is repeated for long, the clock falls to"), "{}", all.text());
+    let kept = at(132 * 4, Clock::Sustained);
+    assert_eq!(kept.mhz, all_power.sustained);
+    assert!((kept.power.unwrap().watts / all_power.limit - 1.0).abs() < 0.02, "{:?}", kept.power);
+    let slower = kept.microseconds / all.microseconds;
+    assert!((slower * kept.mhz / all.mhz - 1.0).abs() < 0.02, "{slower}");
+    assert!(kept.text().contains("MHz because of power"), "{}", kept.text());
+    assert_eq!(at(132 * 4, Clock::At(1000.0)).mhz, 1000.0);
 }
 
 /// The sampled clusters have the middle of each dimension for their mean.

@@ -32,7 +32,7 @@ pub fn assembled(ptxas: &Path, path: &Path, target: &str) -> anyhow::Result<timi
     let listing = Command::new(&disassembler).args(["-c", "-hex"]).arg(&image).output();
     let listing = String::from_utf8(listing.with_context(|| disassembler.display().to_string())?.stdout)?;
     std::fs::remove_file(&image).with_context(|| format!("{}: {text}", image.display()))?;
-    Ok(timing::Options { registers, listing: Some(listing), mhz: None })
+    Ok(timing::Options { registers, listing: Some(listing), clock: timing::Clock::Highest })
 }
 
 impl Source<'_> {
@@ -65,7 +65,8 @@ impl Source<'_> {
             Some(tool) => assembled(tool, file.path(), &module.target)?,
             None => timing::Options::default(),
         };
-        let options = timing::Options { mhz, ..options };
+        let clock = mhz.map_or(timing::Clock::Highest, timing::Clock::At);
+        let options = timing::Options { clock, ..options };
         Ok(predict(&mut device, &module, &entry, &launch, self.machine, &options)?)
     }
 

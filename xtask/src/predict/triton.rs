@@ -72,7 +72,8 @@ impl Launch {
             Some(tool) => assembled(tool, &self.ptx, &module.target)?,
             None => timing::Options::default(),
         };
-        let options = timing::Options { mhz, ..options };
+        let clock = mhz.map_or(timing::Clock::Highest, timing::Clock::At);
+        let options = timing::Options { clock, ..options };
         Ok(predict(&mut device, &module, &self.kernel, &launch, machine, &options)?)
     }
 }

@@ -1,0 +1,102 @@
+//! The clock under power: what a launch draws, and which clock a device keeps that may draw no more than its limit.
+//!
+//! Each unit that works all the time at the highest clock adds so many watts to what the device draws idle. With the
+//! clock falls the voltage, so power falls faster than the clock. A device looks back over a window: what runs for less
+//! than that keeps the highest clock, whatever it draws, and what follows something else starts at that one's clock.
+
+use super::costs::Pipe;
+use super::replay::Replay;
+use tile_machine::{Error, Machine};
+
+/// A machine's numbers of power, in watts where nothing else is said.
+#[derive(Clone, Debug)]
+pub struct PowerModel {
+    pub limit: f64,
+    pub idle: f64,
+    /// What each unit adds that works all the time at the highest clock. Products of warpgroups are counted with the
+    /// operands that they read from shared memory.
+    pub tensor: f64,
+    pub wgmma: f64,
+    pub wgmma_8bit: f64,
+    pub shared: f64,
+    pub l2: f64,
+    pub memory: f64,
+    /// The power of the clock that power follows.
+    pub exponent: f64,
+    /// Seconds over which the device takes the mean of what it draws.
+    pub window: f64,
+    /// The highest clock, in MHz.
+    pub highest: f64,
+}
+
+/// What a launch draws.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Power {
+    /// Watts at the highest clock, the mean over the launch.
+    pub demand: f64,
+    /// Watts at the clock for which the launch was predicted.
+    pub watts: f64,
+    pub limit: f64,
+    /// The clock in MHz that the device keeps when the launch is repeated for longer than its window.
+    pub sustained: f64,
+}
+
+impl PowerModel {
+    /// Fails where nobody has measured what the machine draws.
+    pub fn of(machine: &Machine) -> Result<PowerModel, Error> {
+        Ok(PowerModel {
+            limit: machine.get("power.limit")?,
+            idle: machine.get("power.idle")?,
+            tensor: machine.get("power.tensor")?,
+            wgmma: machine.get("power.wgmma")?,
+            wgmma_8bit: machine.get("power.wgmma_8bit")?,
+            shared: machine.get("power.shared")?,
+            l2: machine.get("power.l2")?,
+            memory: machine.get("power.memory")?,
+            exponent: machine.get("power.exponent")?,
+            window: machine.get("power.window")?,
+            highest: machine.get("clock.max")?,
+        })
+    }
+
+    /// The clock in MHz that keeps within the limit what draws `demand` watts at the highest clock.
+    pub fn clock(&self, demand: f64) -> f64 {
+        let (may, wants) = (self.limit - self.idle, demand - self.idle);
+        if wants <= may { self.highest } else { self.highest * (may / wants).powf(self.exponent.recip()) }
+    }
+
+    /// What a launch draws of which one multiprocessor was replayed. `active` is the share of the multiprocessors' time
+    /// in which they have blocks, and `mhz` the clock of the prediction.
+    pub(super) fn launch(&self, replay: &Replay, schedulers: f64, active: f64, mhz: f64) -> Power {
+        let span = replay.ends.iter().copied().fold(1.0, f64::max);
+        let busy = &replay.busy;
+        let of_schedulers = (self.tensor * busy.pipes[Pipe::Tensor as usize]
+            + self.wgmma * (busy.wgmma - busy.wgmma_8bit)
+            + self.wgmma_8bit * busy.wgmma_8bit)
+            / schedulers;
+        let of_all = self.shared * busy.shared + self.l2 * busy.l2 + self.memory * busy.dram;
+        let added = active * (of_schedulers + of_all) / span;
+        let watts = self.idle + added * (mhz / self.highest).powf(self.exponent);
+        let demand = self.idle + added;
+        Power { demand, watts, limit: self.limit, sustained: self.clock(demand) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// At the clock that is kept, the device draws its limit; below the limit it keeps the highest.
+    #[test]
+    fn clocks_keep_within_the_limit() {
+        let model = PowerModel::of(&Machine::named("sm_90").unwrap()).unwrap();
+        assert_eq!(model.clock(model.limit), model.highest);
+        assert_eq!(model.clock(model.idle), model.highest);
+        for more in [1.1, 1.5, 3.0] {
+            let demand = model.idle + more * (model.limit - model.idle);
+            let at = (model.clock(demand) / model.highest).powf(model.exponent);
+            assert!((model.idle + (demand - model.idle) * at - model.limit).abs() < 1e-6, "{more}");
+        }
+        assert!(PowerModel::of(&Machine::named("sm_80").unwrap()).unwrap_err().to_string().contains("power."));
+    }
+}
