@@ -66,6 +66,8 @@ timing:
                          few blocks are run, no results are computed; without MACHINE that of the program's target, or
                          sm_90 where the target has none
   --registers N          registers of a thread as the assembler has allocated them; estimated where nothing is given
+  --timing-clock CLOCK   highest (default), sustained for the clock that the machine's limit of power leaves to the
+                         launch when it is repeated, or a number of MHz
   --timing-json FILE     the prediction for programs
   --timing-trace FILE    the timeline of a block, for Perfetto
   --timing-html FILE     the same and the report as a page
@@ -118,6 +120,7 @@ pub struct Options {
     /// The machine that is named; without one the program's target decides.
     pub machine: Option<String>,
     pub registers: Option<u32>,
+    pub timing_clock: Option<ptx_sim::timing::Clock>,
     pub timing_json: Option<PathBuf>,
     pub timing_trace: Option<PathBuf>,
     pub timing_html: Option<PathBuf>,
@@ -158,6 +161,7 @@ pub fn parse(arguments: &[OsString]) -> Result<Options, String> {
         timing: false,
         machine: None,
         registers: None,
+        timing_clock: None,
         timing_json: None,
         timing_trace: None,
         timing_html: None,
@@ -243,6 +247,15 @@ pub fn parse(arguments: &[OsString]) -> Result<Options, String> {
                 o.max_time = Some(time.ok_or_else(|| format!("{name}: '{text}' is no time in seconds"))?);
             }
             "--registers" => o.registers = Some(number(name, value()?)?),
+            "--timing-clock" => {
+                use ptx_sim::timing::Clock;
+                let positive = |text: &str| text.parse().ok().filter(|mhz: &f64| mhz.is_finite() && *mhz > 0.0);
+                o.timing_clock = Some(match value()? {
+                    "highest" => Clock::Highest,
+                    "sustained" => Clock::Sustained,
+                    mhz => Clock::At(positive(mhz).ok_or_else(|| format!("{name}: there is no clock '{mhz}'"))?),
+                });
+            }
             "--timing-json" => o.timing_json = Some(value()?.into()),
             "--timing-trace" => o.timing_trace = Some(value()?.into()),
             "--timing-html" => o.timing_html = Some(value()?.into()),
@@ -268,7 +281,8 @@ pub fn parse(arguments: &[OsString]) -> Result<Options, String> {
         return Ok(o);
     }
     let files = [&o.timing_json, &o.timing_trace, &o.timing_html];
-    if !o.timing && (o.registers.is_some() || o.timing_run || files.into_iter().any(Option::is_some)) {
+    let of_timing = o.registers.is_some() || o.timing_clock.is_some() || o.timing_run;
+    if !o.timing && (of_timing || files.into_iter().any(Option::is_some)) {
         return Err("--registers and --timing-... need --timing".into());
     }
     if o.check_each && (o.engine == Engine::Reference || o.timing) {

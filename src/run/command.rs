@@ -168,7 +168,8 @@ fn timing(module: &Module, launch: &Launch, options: &Options, stdout: &mut dyn 
     let of_target = || tile_machine::of_target(&module.target).unwrap_or(OTHER_TARGETS);
     let machine = options.machine.as_deref().unwrap_or_else(of_target);
     let machine = tile_machine::Machine::named(machine).map_err(|e| Failure::Usage(e.to_string()))?;
-    let known = ptx_sim::timing::Options { registers: options.registers, ..Default::default() };
+    let clock = options.timing_clock.unwrap_or_default();
+    let known = ptx_sim::timing::Options { registers: options.registers, clock, ..Default::default() };
     let mut p = execute::predict(module, launch, &machine, &known).map_err(failed)?;
     // A program may have been written elsewhere: then its lines are told by their numbers only.
     p.read_sources(|file| std::fs::read_to_string(file).ok());

@@ -715,11 +715,16 @@ fn timing_predicts_and_writes_files() {
     let us = json["us"].as_f64().unwrap();
     assert!((1.5..20.0).contains(&us), "{us}");
     assert_eq!(json["resident"], 32);
+    let (status, err) = tile_run(dir.path(), &format!("{launch} --timing=sm_80 --timing-clock sustained"));
+    assert!(status != 0 && err.contains("machine sm_80 has no number 'power."), "{err}");
+    assert!(json["power"]["watts"].as_f64().unwrap() > 100.0, "{}", json["power"]);
     assert!(file("t.html").contains("<svg") && file("t.trace").contains("traceEvents"));
 
     for (words, message) in [
         ("--timing=sm_1", "no machine 'sm_1'; there is sm_80, sm_90"),
         ("--registers 8", "need --timing"),
+        ("--timing-clock 1500", "need --timing"),
+        ("--timing --timing-clock slow", "there is no clock 'slow'"),
         ("--timing zeros:f33:8", "is not zeros:TYPE:NxM"),
     ] {
         let (status, err) = tile_run(dir.path(), &format!("{launch} {words}"));
