@@ -4,6 +4,7 @@
 //! by `tileiras --emit=ptx` from the kit's exported bytecode and lies in one folder, a file for each variant, with one
 //! that says what they get.
 
+mod clock;
 mod kernel;
 mod launches;
 mod page;
@@ -106,7 +107,8 @@ pub fn run(root: &Path, words: &[&str]) -> anyhow::Result<Vec<String>> {
     let mut rows = Vec::new();
     let mut problems = Vec::new();
     let triton = options.triton.as_deref().map(triton::Folder::read).transpose()?;
-    let mut wanted = timed(&text, if triton.is_some() { "triton" } else { "ours" })?;
+    let who = if triton.is_some() { "triton" } else { "ours" };
+    let mut wanted = timed(&text, who)?;
     wanted.retain(|t| t.case.contains(&options.only) || t.variant.contains(&options.only));
     let predict = |timed: &Timed, mhz: Option<f64>| match &triton {
         None => source.prediction(&timed.variant, &timed.case, timed.grid, mhz),
@@ -137,6 +139,9 @@ pub fn run(root: &Path, words: &[&str]) -> anyhow::Result<Vec<String>> {
             Err(e) => problems.push(format!("{} on {}: {e:#}", timed.variant, timed.case)),
         }
     }
+    let demands = rows.iter().filter_map(|(t, p)| Some(((t.case.clone(), t.variant.clone()), p.power?.demand)));
+    let demands: BTreeMap<clock::Key, f64> = demands.collect();
+    let clocks = if demands.is_empty() { BTreeMap::new() } else { clock::clocks(&text, who, &machine, &demands)? };
     if let Some(path) = &options.check {
         let before = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
         let now = rows.iter().map(|(t, p)| (t.case.as_str(), t.variant.as_str(), p.microseconds));
@@ -150,7 +155,14 @@ pub fn run(root: &Path, words: &[&str]) -> anyhow::Result<Vec<String>> {
         None => page::Subject::ours(),
         Some(folder) => page::Subject::triton(&folder.version),
     };
-    let page = page::page(&rows, &at_clock, &subject, &machine, picture.map(|name| name.to_string_lossy()).as_deref());
+    let page = page::page(
+        &rows,
+        &at_clock,
+        &clocks,
+        &subject,
+        &machine,
+        picture.map(|name| name.to_string_lossy()).as_deref(),
+    );
     match &options.out {
         Some(path) => std::fs::write(path, page).with_context(|| path.display().to_string())?,
         None => print!("{page}"),

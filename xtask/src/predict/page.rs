@@ -153,10 +153,92 @@ fn at_clocks(rows: &[AtClock]) -> String {
     out
 }
 
+/// A prediction at another clock: what memory bounds takes as long, everything else as many clocks.
+fn at(p: &Prediction, mhz: f64) -> f64 {
+    if p.busy.first().is_some_and(|(name, _)| *name == "memory") {
+        p.microseconds
+    } else {
+        p.microseconds * p.mhz / mhz
+    }
+}
+
+/// Clocks that are less than this part of the highest are told of.
+const LOWER: f64 = 0.995;
+
+/// The comparison at the clocks that the run's log implies.
+fn with_clocks(rows: &[(Timed, Prediction)], clocks: &BTreeMap<super::clock::Key, f64>) -> String {
+    struct Row<'a> {
+        timed: &'a Timed,
+        mhz: f64,
+        highest: f64,
+        us: f64,
+    }
+    let mut cases: BTreeMap<&str, Vec<Row<'_>>> = BTreeMap::new();
+    for (timed, p) in rows {
+        let mhz = clocks.get(&(timed.case.clone(), timed.variant.clone())).map_or(p.mhz, |mhz| mhz.min(p.mhz));
+        cases.entry(&timed.case).or_default().push(Row { timed, mhz, highest: p.microseconds, us: at(p, mhz) });
+    }
+    let error = |us: f64, t: &Timed| 100.0 * (us / t.us - 1.0).abs();
+    let all = || cases.values().flatten();
+    let before: Vec<f64> = all().map(|r| error(r.highest, r.timed)).collect();
+    let after: Vec<f64> = all().map(|r| error(r.us, r.timed)).collect();
+    let most = |errors: &[f64]| errors.iter().copied().fold(0.0, f64::max);
+    let (mut ranks, mut lines, mut lower) = (Vec::new(), String::new(), String::new());
+    for (case, rows) in &cases {
+        let middle = |us: fn(&Row<'_>) -> f64| median(rows.iter().map(|r| error(us(r), r.timed)).collect());
+        let rank = |us: fn(&Row<'_>) -> f64| {
+            let r = rank_correlation(&rows.iter().map(|r| (r.timed.us, us(r))).collect::<Vec<_>>());
+            (rows.len() >= 3 && r.is_finite()).then_some(r)
+        };
+        let shown = |r: Option<f64>| r.map_or("-".to_owned(), |r| format!("{r:.2}"));
+        let mhz = rows.iter().map(|r| r.mhz).fold(f64::INFINITY, f64::min);
+        let (old, new) = (rank(|r| r.highest), rank(|r| r.us));
+        ranks.extend(new);
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            lines,
+            "| {case} | {mhz:.0} | {:.1} % | {:.1} % | {} | {} |",
+            middle(|r| r.highest),
+            middle(|r| r.us),
+            shown(old),
+            shown(new)
+        );
+        for r in rows.iter().filter(|r| r.us > r.highest / LOWER) {
+            let (variant, us) = (&r.timed.variant, r.timed.us);
+            let _ = writeln!(lower, "| {case} | {variant} | {:.0} | {us:.1} | {:.1} | {:.2} |", r.mhz, r.us, r.us / us);
+        }
+    }
+    let mut out = String::from(
+        "## With the clock that the log implies\n\n\
+         What draws more than the limit of power lowers the clock, and the next timing begins with it. The log says what \
+         ran when; the model of power ([timing.md](timing.md#power)) makes clocks of that. Predictions at these clocks: ",
+    );
+    let _ = writeln!(
+        out,
+        "median error {:.1} %, most {:.1} % (at the highest clock {:.1} % and {:.1} %). Rank correlation over cases with \
+         three or more variants: median {:.2}.\n\n\
+         | case | lowest MHz | median error at the highest clock | at these | rank correlation at the highest | at these |\n\
+         |---|---|---|---|---|---|\n{lines}",
+        median(after.clone()),
+        most(&after),
+        median(before.clone()),
+        most(&before),
+        median(ranks)
+    );
+    if !lower.is_empty() {
+        let _ = write!(
+            out,
+            "| case | variant | MHz | measured us | predicted us | ratio |\n|---|---|---|---|---|---|\n{lower}"
+        );
+    }
+    out
+}
+
 /// The page. `picture` is the name of the file beside it that [`picture`] makes.
 pub fn page(
     rows: &[(Timed, Prediction)],
-    clocks: &[AtClock],
+    at_clock: &[AtClock],
+    clocks: &BTreeMap<super::clock::Key, f64>,
     subject: &Subject,
     machine: &Machine,
     picture: Option<&str>,
@@ -249,7 +331,10 @@ pub fn page(
         );
     }
     if !clocks.is_empty() {
-        let _ = write!(out, "\n{}", at_clocks(clocks));
+        let _ = write!(out, "\n{}", with_clocks(rows, clocks));
+    }
+    if !at_clock.is_empty() {
+        let _ = write!(out, "\n{}", at_clocks(at_clock));
     }
     out
 }
