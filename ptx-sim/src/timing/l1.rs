@@ -1,7 +1,7 @@
 //! The first level of the cache as far as local memory uses it: which words of which warp it holds.
 //!
-//! Lines of global memory lie there too, and push words out: those that are stored as well, as Accel-Sim has it of Volta,
-//! where stores go through to L2 and take a line.
+//! Lines of global memory lie there too, and push words out: those that are stored as well, as Accel-Sim has it of
+//! Volta, where stores go through to L2 and take a line.
 //!
 //! Local memory is laid out by words: a word of all 32 lanes of a warp is one line. Stores go through to L2 and leave
 //! what they wrote here; a load that finds all its bytes here ends here. The line that was used longest ago goes first.

@@ -212,11 +212,7 @@ pub fn predict(
     let resident_here = resident.min(per_sm as usize).max(1);
     let l1_bytes = costs.l1_bytes - (recording.shared_bytes as f64 + costs.shared_reserved) * resident_here as f64;
     let l1_lines = (l1_bytes / (costs.sector * costs.sectors_of_line)) as usize;
-    let events = traces.iter().flatten().map(Vec::len).sum::<usize>() / traces.len().max(1) * resident_here;
-    let wanted = (DETAILED_EVENTS / events.max(1)).clamp(*DETAILED_ROUNDS.start(), *DETAILED_ROUNDS.end());
-    let wanted = wanted
-        .max(rounds_of_all(&traces.iter().map(|b| b.iter().map(Vec::len).sum()).collect::<Vec<_>>(), resident_here));
-    let rounds = (per_sm as usize).div_ceil(resident_here).min(wanted);
+    let rounds = (per_sm as usize).div_ceil(resident_here).min(detailed_rounds(&traces, resident_here));
     let queue: Vec<Block<'_>> = (0..(rounds * resident_here).min(per_sm as usize))
         .map(|i| Block { warps: traces[i % traces.len()].iter().map(Vec::as_slice).collect() })
         .collect();
@@ -253,13 +249,12 @@ pub fn predict(
     let clock_reads = clock_reads
         .map(|(block, warps)| BlockClocks { id: block.id, warps: warps.into_iter().map(Into::into).collect() });
     let clock_reads = ClockReads { blocks: clock_reads.collect() };
-    let microseconds = clocks / mhz + costs.launch;
     Ok(report::prediction(report::Parts {
         machine: machine.name.clone(),
         clocks,
         mhz,
         power,
-        microseconds,
+        microseconds: clocks / mhz + costs.launch,
         blocks: recording.grid_blocks,
         resident,
         limited_by,
@@ -274,6 +269,14 @@ pub fn predict(
     }))
 }
 
+/// Rounds to replay of blocks of these kinds, so many at a time.
+fn detailed_rounds(traces: &[Vec<Vec<Event>>], resident: usize) -> usize {
+    let instructions: Vec<usize> = traces.iter().map(|b| b.iter().map(Vec::len).sum()).collect();
+    let events = instructions.iter().sum::<usize>() / traces.len().max(1) * resident;
+    let wanted = (DETAILED_EVENTS / events.max(1)).clamp(*DETAILED_ROUNDS.start(), *DETAILED_ROUNDS.end());
+    wanted.max(rounds_of_all(&instructions, resident))
+}
+
 /// Rounds that show all kinds of blocks in the steady state, between a round that starts and one that ends, where
 /// blocks do not take about as many instructions each.
 fn rounds_of_all(instructions: &[usize], resident: usize) -> usize {
@@ -281,8 +284,9 @@ fn rounds_of_all(instructions: &[usize], resident: usize) -> usize {
     if most * 9 <= least * 10 { 0 } else { 2 + instructions.len().div_ceil(resident) }
 }
 
-/// Clusters to record: spread over each dimension, so that work that depends on the place is seen evenly. Of a launch in
-/// one round, the first and the last are among them: where blocks take tiles by turns, those have the most and the least.
+/// Clusters to record: spread over each dimension, so that work that depends on the place is seen evenly. Of a launch
+/// in one round, the first and the last are among them: where blocks take tiles by turns, those have the most and the
+/// least.
 fn samples(grid: [u32; 3], one_round: bool) -> Vec<u64> {
     let [x, y, z] = grid.map(u64::from);
     let total = x * y * z;
