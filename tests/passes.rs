@@ -90,6 +90,18 @@ fn every_listed_pass_runs_alone() {
     let pair = ["tileas-generate-schedule-constraints", "tileas-materialize-schedule"];
     assert!(run(&input, &format!("builtin.module({})", pair.join(","))).contains("cuda_tile.module"));
     ran.extend(pair.map(str::to_owned));
+    // What shapes loops for it stands between layouts and schedule.
+    let scheduled = options(3, "unspecialize");
+    let steps = scheduled.steps();
+    let first = steps.iter().position(|s| s.name() == "tileas-unspecialized-pipeline").expect("a step");
+    let before: Vec<&str> = steps[..first].iter().map(|s| s.pass.as_str()).collect();
+    let mut program = run(&input, &format!("builtin.module({})", before.join(",")));
+    for name in ["tileas-prepare-for-scheduling", "tileas-recompute-for-scheduling"] {
+        program = run(&program, &format!("builtin.module({name}{{compute-capability=sm_90}})"));
+        ran.insert(name.to_owned());
+    }
+    let after: Vec<&str> = steps[first..].iter().map(|s| s.pass.as_str()).collect();
+    assert!(run(&program, &format!("builtin.module({})", after.join(","))).contains("llvm.func"));
     for pass in dialect::pass::registered() {
         if ran.contains(&pass.argument) {
             continue;
