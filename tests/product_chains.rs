@@ -300,8 +300,8 @@ fn floats_of_eight_bits() {
     }
 }
 
-/// Where sums beside the accumulator of 128 columns would not fit into registers, instructions of 64 columns take turns.
-/// Between a softmax and its product weights are four to a register, and no byte of them is touched alone.
+/// Where sums beside the accumulator of 128 columns would not fit into registers, instructions of 64 columns take
+/// turns. Between a softmax and its product weights are four to a register, and no byte of them is touched alone.
 #[test]
 fn floats_of_eight_bits_in_large_tiles() {
     let chain = Chain { element: Number::E4m3, m: 128, n: 128, d: 128, w: 128, trips: 2, ..CHAIN };

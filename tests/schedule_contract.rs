@@ -1,22 +1,26 @@
 //! The contract of the modulo scheduler. For each demand of the specification's section on the order of schedule
 //! analyses, and of what it says of the options there, the tests that hold it:
 //!
-//! | demand | tests |
-//! |---|---|
-//! | constraints, cleanups, and the schedule are passes of their own; which cleanups stand between is free | `any_cleanups_may_stand_between` |
-//! | constraints want a program of threads whose functions stay as they are | `constraints_want_a_program_of_threads`, `a_loop_that_is_another_one_is_an_error` |
-//! | they make the analysis and nothing else: the program, and what is known of it, stays | `constraints_are_attributes_alone` |
-//! | `canonicalize` and `cse` between the two preserve the analysis | `any_cleanups_may_stand_between` |
-//! | each pass declares what it preserves, which is held when the pipeline is built | tileiras: `passes_between_constraints_and_schedule_preserve_them` |
-//! | and when it runs: a pass that does not is a hard error with the text of the document | `a_loop_that_is_another_one_is_an_error` |
-//! | nothing is described a second time without a word | `nothing_is_described_twice` |
-//! | the schedule wants the analysis | `a_schedule_wants_the_analysis` |
-//! | it gives attributes and the rings of pipelines | `a_schedule_is_attributes_and_rings` |
-//! | an interval that does not exist is an error that names loop, interval, operation, footprint, rows and pool | `an_interval_that_does_not_exist_is_told`; tile-schedule: `what_cannot_be_scheduled_says_why` |
-//! | traces do not change the schedule | `traces_change_nothing` |
-//! | `v2-opt-level` is an axis beside the level | `levels_are_two_axes` |
-//! | `rrt-size-threshold` chooses between a light path and one with tables, whose passes prepare loops | `tables_come_with_preparation`; ir: `tileas-prepare-for-scheduling/`, `tileas-recompute-for-scheduling/` |
-//! | the order of the pipeline is what is dumped and parsed | pipeline: `the_dump_is_what_runs` |
+//! * Constraints, cleanups, and the schedule are passes of their own; which cleanups stand between is free, and
+//!   `canonicalize` and `cse` preserve the analysis: `any_cleanups_may_stand_between`.
+//! * Constraints want a program of threads whose functions stay as they are: `constraints_want_a_program_of_threads`,
+//!   `a_loop_that_is_another_one_is_an_error`.
+//! * They make the analysis and nothing else; the program, and what is known of it, stays:
+//!   `constraints_are_attributes_alone`.
+//! * Each pass declares what it preserves, which is held when the pipeline is built:
+//!   `passes_between_constraints_and_schedule_preserve_them` of `src/pipeline/options/tests.rs`.
+//! * And when it runs: a pass that does not is a hard error with the text of the document:
+//!   `a_loop_that_is_another_one_is_an_error`.
+//! * Nothing is described a second time without a word: `nothing_is_described_twice`.
+//! * The schedule wants the analysis: `a_schedule_wants_the_analysis`.
+//! * It gives attributes and the rings of pipelines: `a_schedule_is_attributes_and_rings`.
+//! * An interval that does not exist is an error that names loop, interval, operation, footprint, rows and pool:
+//!   `an_interval_that_does_not_exist_is_told`, and `what_cannot_be_scheduled_says_why` of `tile-schedule`.
+//! * Traces do not change the schedule: `traces_change_nothing`.
+//! * `v2-opt-level` is an axis beside the level: `levels_are_two_axes`.
+//! * `rrt-size-threshold` chooses between a light path and one with tables, whose passes prepare loops:
+//!   `tables_come_with_preparation`, and the folders of the two passes in `tests/ir`.
+//! * The pipeline that is dumped and parsed is the one that runs: `the_dump_is_what_runs` of `tests/pipeline.rs`.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

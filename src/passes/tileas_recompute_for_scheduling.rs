@@ -1,8 +1,8 @@
 //! `tileas-recompute-for-scheduling`: what costs next to nothing is computed next to each user.
 //!
-//! A value that is used in several stages of a schedule holds its registers from the first to the last of them, and once
-//! for each iteration under way. Where it is a number that is repeated, or a row or column of such, each user gets one
-//! of its own, directly in front of it: the scheduler can then put each beside its user. The copies are apart for
+//! A value that is used in several stages of a schedule holds its registers from the first to the last of them, and
+//! once for each iteration under way. Where it is a number that is repeated, or a row or column of such, each user gets
+//! one of its own, directly in front of it: the scheduler can then put each beside its user. The copies are apart for
 //! cleanups, since `tileas-generate-schedule-constraints` gives each op a number.
 //!
 //! Kernels with a plan of products stay as they are: the plan says what each agent computes.

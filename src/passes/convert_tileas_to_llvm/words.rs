@@ -91,8 +91,8 @@ impl<'c> Lower<'c, '_> {
 
     /// A cast of a tensor from an eight-bit float, two elements at a time. Whether it is one.
     ///
-    /// The instruction gives two f16, and wider formats and bf16 hold all of these. Neighbouring registers of an operand
-    /// share the word of an instruction, and so do the halves of a pair here.
+    /// The instruction gives two f16, and wider formats and bf16 hold all of these. Neighbouring registers of an
+    /// operand share the word of an instruction, and so do the halves of a pair here.
     pub(super) fn widened_pairs(&mut self, op: FpCastOp<'c>) -> Result<bool, Failed> {
         let (Some(from), Some(to)) = (Tensor::of_value(op.source()), Tensor::of_value(op.result())) else {
             return Ok(false);
@@ -163,7 +163,7 @@ impl<'c> Lower<'c, '_> {
         let widened = |v: &Val<'c>| if ty(*v) == l.f32 { *v } else { l.cast("fpext", *v, l.f32) };
         let wide: Vec<Val<'c>> = values.iter().map(widened).collect();
         // Elements of a word.
-        let each = if wide.len() % 4 == 0 { 4 } else { 2 };
+        let each = if wide.len().is_multiple_of(4) { 4 } else { 2 };
         let saturated = |group: &[Val<'c>]| {
             let halves: Vec<Val<'c>> = (group.chunks(2))
                 .map(|pair| l.asm(&text, "=h,f,f", Some(l.i16), &[pair[1], pair[0]], true).expect("asm with a result"))
