@@ -128,6 +128,10 @@ impl<'c> Side<'c> {
 struct Loads<'c> {
     loads: Vec<OpRef<'c>>,
     computed: Vec<OpRef<'c>>,
+    /// What warps of the producer do to make operands.
+    made: Vec<OpRef<'c>>,
+    /// The innermost loops and branches around products with such operands.
+    around_made: Vec<OpRef<'c>>,
 }
 
 fn plan<'c>(
@@ -144,7 +148,11 @@ fn plan<'c>(
         products.push(product(dot, function.op(), (&facts, target), &mut loads)?);
     }
     let is_token = |v: Val<'c>| MemTokenType::cast(ty(v)).is_some();
-    Slice::of(function.op(), &loads.loads, &|_| false, &is_token)?;
+    let roots = [&*loads.loads, &loads.around_made].concat();
+    Slice::of(function.op(), &roots, &|_| false, &is_token)?;
+    // Tensors that lead to what warps make are part of what they do.
+    let is_known = |v: Val<'c>| is_token(v) || Tensor::of_value(v).is_some();
+    Slice::of(function.op(), &loads.made, &|_| false, &is_known)?;
     let first = &products[0];
     let machine = Machine::named(target.name).map_err(|e| (first.op, e.to_string()))?;
     let hints = hints(function, &loads.loads, target);
@@ -364,7 +372,7 @@ fn product<'c>(
             }
             Source::Computed | Source::Made(_) => not("it is not a tile that is loaded for it alone"),
         };
-        let (side, made) = match made(v, dot, depth, (function, facts)) {
+        let (side, made) = match made(v, dot, depth, (function, facts), loads) {
             Ok(made) => made,
             // What is in the way of a copy, and then of warps that do it.
             Err((_, reason)) if reason == obstacle.1 => return Err((obstacle.0, format!("{name}: {reason}"))),
@@ -439,6 +447,7 @@ fn made<'c>(
     dot: DotOp<'c>,
     depth: usize,
     (function, facts): (OpRef<'c>, &Facts),
+    loads: &mut Loads<'c>,
 ) -> Result<(Side<'c>, MadeTile), Obstacle<'c>> {
     if comes_from_product(v) {
         return Err((dot.op(), "the right operand is computed from a product".into()));
@@ -453,6 +462,8 @@ fn made<'c>(
     let copied = program.is_copied(fast, facts);
     let registers = [1, 2].map(|groups| program.registers(groups * WARPGROUP, copied, facts) + MAKER_REGISTERS);
     let instructions = program.instructions(WARPGROUP, copied, facts);
+    loads.made.extend(program.ops());
+    loads.around_made.extend(parent_op(dot.op()).filter(|around| *around != function));
     let loads = program.loads_in_a_row(copied);
     Ok((Side::Made { stage, fast }, MadeTile { fast, copied, instructions, loads, registers }))
 }
