@@ -181,15 +181,25 @@ mod tests {
         list
     }
 
+    /// With `TILEIRAS_TEST_FULL` each bound there is, otherwise the corners and what lies about the loop's ends.
     #[test]
     fn every_iteration_is_in_its_loop() {
         let corners = corners();
+        let full = std::env::var_os("TILEIRAS_TEST_FULL").is_some_and(|v| v != "0");
         let mut checked = 0u64;
         for signed in [false, true] {
             for step in [1, 2, 3, 7, 64, 127] {
                 for (&lower, &upper) in corners.iter().flat_map(|l| corners.iter().map(move |u| (l, u))) {
                     let all = values(lower, upper, step, signed);
-                    for bound in 0..=255u8 {
+                    let near = |end: u8| [0, 1, 2, step, step + 1].map(|d| [end.wrapping_add(d), end.wrapping_sub(d)]);
+                    let ends = [lower, upper].into_iter().flat_map(near).flatten();
+                    let mut bounds: Vec<u8> = ends.chain(corners.iter().copied()).collect();
+                    if full {
+                        bounds = (0..=255).collect();
+                    }
+                    bounds.sort_unstable();
+                    bounds.dedup();
+                    for bound in bounds {
                         for after in [false, true] {
                             let bounds = Bounds { lower, upper, step, bound, after, signed };
                             // The constants decide on the formula, never on the result.
