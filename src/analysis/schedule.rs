@@ -26,6 +26,7 @@ use crate::dialect::{
     nv_tileaa,
     nv_tileas::{ConvertLayoutOp, LoadOp, ReduceOp, ScanOp, TiledLoadOp},
     pass::Analysis,
+    product_plan::ProductPlan,
     rt::*,
     upstream::Scf,
 };
@@ -142,6 +143,14 @@ fn constrained_loops<'c>(function: OpRef<'c>) -> Vec<OpRef<'c>> {
 /// All loops with a counter, outer ones first.
 pub fn loops_in<'c>(function: OpRef<'c>) -> Vec<OpRef<'c>> {
     collect_ops(function, |o| (Scf::of(o) == Some(Scf::For)).then_some(o))
+}
+
+/// The loops that passes shape before they are scheduled, outer ones first: those that are worth it, of functions
+/// without a plan of products. A plan says where each operand comes from and what each agent computes.
+pub fn loops_to_shape<'c>(module: OpRef<'c>, target: &Target) -> Vec<OpRef<'c>> {
+    let functions = collect_ops(module, nv_tileaa::FuncOp::cast).into_iter().map(|f| f.op());
+    let unplanned = functions.filter(|f| ProductPlan::of(*f).is_none());
+    unplanned.flat_map(loops_in).filter(|l| is_worth_scheduling(*l, target)).collect()
 }
 
 /// The target of a function with constraints, and its machine: that of sm_90 where there is none of its own.

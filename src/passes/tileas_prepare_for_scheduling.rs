@@ -12,9 +12,7 @@ use crate::{
     dialect::{
         behaviour,
         layouts::Tensor,
-        nv_tileaa,
         pass::{Failed, PassContext, RustPass, descriptors},
-        product_plan::ProductPlan,
         rt::*,
         target::target,
     },
@@ -30,20 +28,12 @@ impl RustPass for PrepareForScheduling {
     fn run<'c>(&mut self, op: OpRef<'c>, _: &'c Context, cx: &PassContext) -> Result<(), Failed> {
         use descriptors::tileas_prepare_for_scheduling::{Options, stat};
         let target = target(op, Options(cx).compute_capability())?;
-        for function in collect_ops(op, nv_tileaa::FuncOp::cast) {
-            if ProductPlan::of(function.op()).is_some() {
-                continue;
-            }
-            for around in schedule::loops_in(function.op()).into_iter().rev() {
-                if !schedule::is_worth_scheduling(around, target) {
-                    continue;
-                }
-                let body = entry_block(region(around, 0)).map(|b| ops_of(b).collect::<Vec<_>>()).unwrap_or_default();
-                for inner in body {
-                    if is_the_same_each_time(inner, around) {
-                        move_before(inner, around);
-                        cx.stat_add(stat::NUM_MOVED, 1);
-                    }
+        for around in schedule::loops_to_shape(op, target).into_iter().rev() {
+            let body: Vec<OpRef<'c>> = entry_block(region(around, 0)).into_iter().flat_map(ops_of).collect();
+            for inner in body {
+                if is_the_same_each_time(inner, around) {
+                    move_before(inner, around);
+                    cx.stat_add(stat::NUM_MOVED, 1);
                 }
             }
         }

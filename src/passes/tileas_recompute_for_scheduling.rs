@@ -10,9 +10,8 @@
 use crate::{
     analysis::{producers::clone_op, schedule},
     dialect::{
-        behaviour, nv_tileaa,
+        behaviour,
         pass::{Failed, PassContext, RustPass, descriptors},
-        product_plan::ProductPlan,
         rt::*,
         target::target,
     },
@@ -29,19 +28,11 @@ impl RustPass for RecomputeForScheduling {
     fn run<'c>(&mut self, op: OpRef<'c>, context: &'c Context, cx: &PassContext) -> Result<(), Failed> {
         use descriptors::tileas_recompute_for_scheduling::{Options, stat};
         let target = target(op, Options(cx).compute_capability())?;
-        for function in collect_ops(op, nv_tileaa::FuncOp::cast) {
-            if ProductPlan::of(function.op()).is_some() {
-                continue;
-            }
-            for around in schedule::loops_in(function.op()) {
-                if !schedule::is_worth_scheduling(around, target) {
-                    continue;
-                }
-                let body = entry_block(region(around, 0)).map(|b| ops_of(b).collect::<Vec<_>>()).unwrap_or_default();
-                // Users first: what a copy is computed from is copied for the copy.
-                for cheap in body.into_iter().rev().filter(|o| behaviour::is_cheap(*o)) {
-                    cx.stat_add(stat::NUM_COPIES, one_for_each_user(cheap, context));
-                }
+        for around in schedule::loops_to_shape(op, target) {
+            let body: Vec<OpRef<'c>> = entry_block(region(around, 0)).into_iter().flat_map(ops_of).collect();
+            // Users first: what a copy is computed from is copied for the copy.
+            for cheap in body.into_iter().rev().filter(|o| behaviour::is_cheap(*o)) {
+                cx.stat_add(stat::NUM_COPIES, one_for_each_user(cheap, context));
             }
         }
         Ok(())

@@ -164,7 +164,7 @@ impl<'c> Lower<'c, '_> {
     }
 
     /// The parts of a value, from its low end.
-    fn cut(&self, v: Val<'c>, parts: usize, part: Type<'c>) -> Vec<Val<'c>> {
+    pub(super) fn cut(&self, v: Val<'c>, parts: usize, part: Type<'c>) -> Vec<Val<'c>> {
         let l = &self.l;
         if parts == 2 && part == l.i8 {
             // LLVM 21 cannot select the vector of halves that it makes of bytes that were cast from one.
@@ -354,28 +354,7 @@ impl<'c> Lower<'c, '_> {
         out
     }
 
-    /// The word that values of 8 or 16 bits fill.
-    fn join_word(&self, values: &[Val<'c>]) -> Val<'c> {
-        let l = &self.l;
-        self.common_word(values, l.i32).or_else(|| self.gathered_bytes(values)).unwrap_or_else(|| {
-            let int = self.int(32 / values.len() as u32);
-            let parts: Vec<Val<'c>> = values.iter().map(|v| self.reinterpret(*v, int)).collect();
-            self.glue(&parts, l.i32)
-        })
-    }
-
-    /// Inverse of [`Self::join_word`]: `count` values of type `t`.
-    fn part_word(&self, word: Val<'c>, count: usize, t: Type<'c>) -> Vec<Val<'c>> {
-        let parts = self.cut(word, count, self.int(32 / count as u32));
-        let noted = |(i, part): (usize, Val<'c>)| {
-            let v = self.reinterpret(part, t);
-            self.note_origin(v, word, i as u32);
-            v
-        };
-        parts.into_iter().enumerate().map(noted).collect()
-    }
-
-    fn int(&self, bits: u32) -> Type<'c> {
+    pub(super) fn int(&self, bits: u32) -> Type<'c> {
         melior::ir::r#type::IntegerType::new(self.l.context(), bits).into()
     }
 

@@ -42,10 +42,8 @@ impl<'c> Lower<'c, '_> {
     pub(super) fn pack_word(&self, element: Type<'c>, elements: &[Option<Val<'c>>]) -> Val<'c> {
         let l = &self.l;
         let register = element_type(l.context(), element).expect("checked with the tensor");
-        if let Some(all) = elements.iter().copied().collect::<Option<Vec<_>>>()
-            && let Some(word) = self.common_word(&all, l.i32).or_else(|| self.gathered_bytes(&all))
-        {
-            return word;
+        if let Some(all) = elements.iter().copied().collect::<Option<Vec<_>>>() {
+            return self.join_word(&all);
         }
         let empty = l.b.value("llvm.mlir.zero", l.vector(elements.len() as u64, register), &[], &[]);
         let present = elements.iter().enumerate().filter_map(|(i, e)| e.map(|e| (i, e)));
@@ -53,11 +51,32 @@ impl<'c> Lower<'c, '_> {
         l.cast("bitcast", vector, l.i32)
     }
 
+    /// The 32-bit word that values of one type of 8 or 16 bits fill.
+    pub(super) fn join_word(&self, values: &[Val<'c>]) -> Val<'c> {
+        let l = &self.l;
+        self.common_word(values, l.i32).or_else(|| self.gathered_bytes(values)).unwrap_or_else(|| {
+            let empty = l.poison(l.vector(values.len() as u64, ty(values[0])));
+            let vector = values.iter().enumerate().fold(empty, |vector, (i, v)| l.insert(vector, *v, i));
+            l.cast("bitcast", vector, l.i32)
+        })
+    }
+
+    /// Inverse of [`Self::join_word`]: `count` values of type `t`.
+    pub(super) fn part_word(&self, word: Val<'c>, count: usize, t: Type<'c>) -> Vec<Val<'c>> {
+        let parts = self.cut(word, count, self.int(32 / count as u32));
+        let noted = |(i, part): (usize, Val<'c>)| {
+            let v = self.reinterpret(part, t);
+            self.note_origin(v, word, i as u32);
+            v
+        };
+        parts.into_iter().enumerate().map(noted).collect()
+    }
+
     /// Four bytes out of 32-bit words.
     ///
     /// Two `prmt` make pairs out of two words each, a third joins the pairs. The pairs are chosen so that the words of
     /// a transposed 4x4 block of bytes share them: eight instructions for the block.
-    pub(super) fn gathered_bytes(&self, elements: &[Val<'c>]) -> Option<Val<'c>> {
+    fn gathered_bytes(&self, elements: &[Val<'c>]) -> Option<Val<'c>> {
         let l = &self.l;
         let [a, b, c, d] = elements else { return None };
         let from = |e: &Val<'c>| {
@@ -98,13 +117,13 @@ impl<'c> Lower<'c, '_> {
             return Ok(false);
         };
         // SAFETY: the types are alive.
-        let (e4m3, e5m2, half, single, brain) = unsafe {
+        let (e4m3, e5m2, f16, f32, bf16) = unsafe {
             let (source, element) = (from.element.to_raw(), to.element.to_raw());
-            let (half, single, brain) = (mlirTypeIsAF16(element), mlirTypeIsAF32(element), mlirTypeIsABF16(element));
-            (mlirTypeIsAFloat8E4M3FN(source), mlirTypeIsAFloat8E5M2(source), half, single, brain)
+            let (f16, f32, bf16) = (mlirTypeIsAF16(element), mlirTypeIsAF32(element), mlirTypeIsABF16(element));
+            (mlirTypeIsAFloat8E4M3FN(source), mlirTypeIsAFloat8E5M2(source), f16, f32, bf16)
         };
         let values = self.fragment(op.op(), op.source())?;
-        if !(half || single || brain) || !(e4m3 || e5m2) || values.len() % 2 != 0 {
+        if !(f16 || f32 || bf16) || !(e4m3 || e5m2) || values.len() % 2 != 0 {
             return Ok(false);
         }
         let format = if e4m3 { lib::Format::E4m3 } else { lib::Format::E5m2 };
@@ -122,12 +141,12 @@ impl<'c> Lower<'c, '_> {
             let vector = l.cast("bitcast", word, halves);
             for i in 0..2 {
                 let element = l.extract(vector, l.f16, i);
-                wide.push(if half {
+                wide.push(if f16 {
                     self.note_origin(element, word, i as u32);
                     element
                 } else {
                     let exact = l.cast("fpext", element, l.f32);
-                    if single { exact } else { l.cast("fptrunc", exact, to.element) }
+                    if f32 { exact } else { l.cast("fptrunc", exact, to.element) }
                 });
             }
         }
@@ -170,11 +189,7 @@ impl<'c> Lower<'c, '_> {
                 .collect();
             match halves[..] {
                 [one] => l.cast("zext", one, l.i32),
-                _ => {
-                    let empty = l.poison(l.vector(halves.len() as u64, l.i16));
-                    let all = halves.iter().enumerate().fold(empty, |all, (i, half)| l.insert(all, *half, i));
-                    l.cast("bitcast", all, l.i32)
-                }
+                _ => self.join_word(&halves),
             }
         };
         let words: Vec<Val<'c>> = wide.chunks(each).map(saturated).collect();
