@@ -1,9 +1,14 @@
 //! Vector clocks: what an agent knows to have happened.
 
+use smallvec::{SmallVec, smallvec};
+
 /// One entry for each agent, the number of its operations that are known to be done, then one for each barrier, the
 /// number of its phases that are known to be complete.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Clock(Vec<u32>);
+pub struct Clock(SmallVec<[u32; USUAL]>);
+
+/// Entries of most programs: two agents, and two rings of four stages with two barriers each.
+const USUAL: usize = 18;
 
 /// An operation: the agent and its number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,11 +19,11 @@ pub struct Event {
 
 impl Clock {
     pub fn new(entries: usize) -> Self {
-        Self(vec![0; entries])
+        Self(smallvec![0; entries])
     }
 
     pub fn join(&mut self, other: &Self) {
-        for (mine, theirs) in self.0.iter_mut().zip(&other.0) {
+        for (mine, theirs) in self.0.iter_mut().zip(other.0.iter()) {
             *mine = (*mine).max(*theirs);
         }
     }

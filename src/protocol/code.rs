@@ -46,6 +46,19 @@ fn append<'a>(body: &'a [Op], code: &mut Vec<Inst<'a>>) {
     }
 }
 
+/// Parameters that anything but jumps depends on, by number.
+pub fn needed_parameters(code: &[Vec<Inst<'_>>]) -> Vec<usize> {
+    let mut needed = vec![];
+    for inst in code.iter().flatten() {
+        match inst {
+            Inst::Set(_, value) => value.parameters(&mut needed),
+            Inst::Do(op) => op.exprs().into_iter().for_each(|e| e.parameters(&mut needed)),
+            Inst::Jump(_) | Inst::JumpUnless(..) => {}
+        }
+    }
+    needed
+}
+
 /// Where an agent is.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Cursor {
@@ -60,16 +73,24 @@ impl Cursor {
 
     /// Runs to the next operation that others can see; `None` at the end.
     pub fn next<'a>(&mut self, code: &[Inst<'a>], parameters: &[i64]) -> Option<&'a Op> {
+        self.next_within(code, parameters, parameters).unwrap_or_default()
+    }
+
+    /// The same where parameters lie between two values.
+    ///
+    /// Errors: the number of a parameter that a jump depends on. The cursor is left in front of it.
+    pub fn next_within<'a>(&mut self, code: &[Inst<'a>], least: &[i64], most: &[i64]) -> Result<Option<&'a Op>, usize> {
         loop {
-            match code.get(self.pc)? {
-                Inst::Do(op) => return Some(op),
-                Inst::Set(var, value) => {
-                    self.variables[var.0] = value.eval(&self.variables, parameters);
+            match code.get(self.pc) {
+                None => return Ok(None),
+                Some(Inst::Do(op)) => return Ok(Some(op)),
+                Some(Inst::Set(var, value)) => {
+                    self.variables[var.0] = value.eval(&self.variables, least);
                     self.pc += 1;
                 }
-                Inst::Jump(to) => self.pc = *to,
-                Inst::JumpUnless(condition, to) => {
-                    let holds = condition.eval(&self.variables, parameters) != 0;
+                Some(Inst::Jump(to)) => self.pc = *to,
+                Some(Inst::JumpUnless(condition, to)) => {
+                    let holds = condition.decide(&self.variables, least, most)?;
                     self.pc = if holds { self.pc + 1 } else { *to };
                 }
             }

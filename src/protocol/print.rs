@@ -4,6 +4,15 @@ use crate::code::Cursor;
 use crate::program::{Engine, Op, Place, Program, StageAccess};
 
 impl Program {
+    /// A barrier of either kind.
+    pub(crate) fn slot_name(&self, slot: usize) -> String {
+        let mut arrays =
+            self.barriers.iter().map(|b| (&b.slots, &b.name)).chain(self.named.iter().map(|n| (&n.slots, &n.name)));
+        arrays
+            .find(|(slots, _)| slots.contains(&slot))
+            .map_or_else(String::new, |(slots, name)| format!("{name}[{}]", slot - slots.start))
+    }
+
     /// `name[slot]`.
     fn member(&self, name: &str, place: &Place, cursor: &Cursor, parameters: &[i64]) -> String {
         format!("{name}[{}]", place.slot.eval(&cursor.variables, parameters))

@@ -2,6 +2,7 @@
 
 use std::ops::{Add, Div, Mul, Not, Range, Rem, Sub};
 
+use crate::code::{flatten, needed_parameters};
 use crate::run::Run;
 use crate::violation::Violation;
 
@@ -47,6 +48,51 @@ impl Expr {
             Self::Rem(a, by) => of(a).rem_euclid(*by),
             Self::Less(a, b) => i64::from(of(a) < of(b)),
             Self::Not(a) => i64::from(of(a) == 0),
+        }
+    }
+
+    /// Whether a condition holds, where parameters lie between two values.
+    ///
+    /// Errors: the number of a parameter that it depends on.
+    pub(crate) fn decide(&self, variables: &[i64], least: &[i64], most: &[i64]) -> Result<bool, usize> {
+        if let Self::Less(a, b) = self
+            && let (Some(a), Some(b)) = (a.range(variables, least, most), b.range(variables, least, most))
+            && (a.1 < b.0 || a.0 >= b.1)
+        {
+            return Ok(a.1 < b.0);
+        }
+        let mut parameters = vec![];
+        self.parameters(&mut parameters);
+        match parameters.into_iter().find(|&i| least[i] < most[i]) {
+            Some(open) => Err(open),
+            None => Ok(self.eval(variables, least) != 0),
+        }
+    }
+
+    /// The least and the greatest value, where that is simple to say.
+    fn range(&self, variables: &[i64], least: &[i64], most: &[i64]) -> Option<(i64, i64)> {
+        match self {
+            Self::Constant(value) => Some((*value, *value)),
+            Self::Variable(var) => Some((variables[var.0], variables[var.0])),
+            Self::Parameter(index) => Some((least[*index], most[*index])),
+            Self::Add(a, b) => {
+                let (a, b) = (a.range(variables, least, most)?, b.range(variables, least, most)?);
+                Some((a.0.checked_add(b.0)?, a.1.checked_add(b.1)?))
+            }
+            _ => None,
+        }
+    }
+
+    /// Adds the parameters that it depends on to a list.
+    pub(crate) fn parameters(&self, list: &mut Vec<usize>) {
+        match self {
+            Self::Constant(_) | Self::Variable(_) => {}
+            Self::Parameter(index) => list.push(*index),
+            Self::Add(a, b) | Self::Sub(a, b) | Self::Mul(a, b) | Self::Less(a, b) => {
+                a.parameters(list);
+                b.parameters(list);
+            }
+            Self::Div(a, _) | Self::Rem(a, _) | Self::Not(a) => a.parameters(list),
         }
     }
 }
@@ -218,6 +264,27 @@ pub enum Op {
     Post(Place),
 }
 
+impl Op {
+    /// What it computes, without what is inside of it.
+    pub(crate) fn exprs(&self) -> Vec<&Expr> {
+        match self {
+            Self::Set(_, value) => vec![value],
+            Self::Loop { trips, .. } => vec![trips],
+            Self::If { condition, .. } => vec![condition],
+            Self::Wait { barrier, parity } => vec![&barrier.slot, parity],
+            Self::Arrive { barrier, .. } | Self::ArriveAfter { barrier, .. } | Self::Expect { barrier, .. } => {
+                vec![&barrier.slot]
+            }
+            Self::Copy { into, tag, barrier, .. } => vec![&into.slot, tag, &barrier.slot],
+            Self::Begin { place, tag, .. } | Self::Read { from: place, tag } | Self::Write { into: place, tag } => {
+                vec![&place.slot, tag]
+            }
+            Self::Commit(_) | Self::WaitGroups { .. } | Self::Fence => vec![],
+            Self::Sync(place) | Self::Post(place) => vec![&place.slot],
+        }
+    }
+}
+
 /// A sequence of operations that warps carry out together.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Agent {
@@ -351,18 +418,35 @@ impl Program {
     }
 
     /// Checks all interleavings for all values of the parameters, from the smallest.
+    ///
+    /// Parameters that decide jumps alone are not chosen before a jump needs them: what comes before, such as the
+    /// iterations of a loop that is left sooner or later, is gone through once.
     pub fn check(&self) -> Result<(), Box<Violation>> {
-        self.for_all_parameters(|values| Run::new(self, values).check())
+        let code: Vec<_> = self.agents.iter().map(|a| flatten(&a.body)).collect();
+        let needed = needed_parameters(&code);
+        let most = |i: usize| if needed.contains(&i) { self.parameters[i].max } else { 0 };
+        let chosen: Vec<i64> = (0..self.parameters.len()).map(most).collect();
+        for_all(&chosen, |least| {
+            let open = |(i, p): (usize, &Parameter)| if needed.contains(&i) { least[i] } else { p.max };
+            let most = self.parameters.iter().enumerate().map(open).collect();
+            Run::new(self, &code, least.to_vec(), most).check()
+        })
     }
 
-    pub(crate) fn for_all_parameters<E>(&self, mut check: impl FnMut(&[i64]) -> Result<(), E>) -> Result<(), E> {
-        let mut values = vec![0; self.parameters.len()];
-        loop {
-            check(&values)?;
-            // Count up, the first parameter fastest.
-            let Some(at) = (0..values.len()).find(|&i| values[i] < self.parameters[i].max) else { return Ok(()) };
-            values[..at].fill(0);
-            values[at] += 1;
-        }
+    pub(crate) fn for_all_parameters<E>(&self, check: impl FnMut(&[i64]) -> Result<(), E>) -> Result<(), E> {
+        let most: Vec<i64> = self.parameters.iter().map(|p| p.max).collect();
+        for_all(&most, check)
+    }
+}
+
+/// Carries out `check` for all lists of numbers from zero up to those of `most`.
+fn for_all<E>(most: &[i64], mut check: impl FnMut(&[i64]) -> Result<(), E>) -> Result<(), E> {
+    let mut values = vec![0; most.len()];
+    loop {
+        check(&values)?;
+        // Count up, the first fastest.
+        let Some(at) = (0..values.len()).find(|&i| values[i] < most[i]) else { return Ok(()) };
+        values[..at].fill(0);
+        values[at] += 1;
     }
 }

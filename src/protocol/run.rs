@@ -6,15 +6,19 @@
 use std::collections::VecDeque;
 
 use crate::clock::{Clock, Event};
-use crate::code::{Cursor, Inst, flatten};
+use crate::code::{Cursor, Inst};
 use crate::program::{Engine, Expr, Op, Place, Program, StageAccess};
 use crate::storage::{Cell, Clash, End, Knowledge, Proxy, Span};
 use crate::violation::{Violation, ViolationKind};
 
+#[derive(Clone)]
 pub struct Run<'a> {
     program: &'a Program,
-    parameters: &'a [i64],
-    code: Vec<Vec<Inst<'a>>>,
+    /// Of each agent.
+    code: &'a [Vec<Inst<'a>>],
+    /// The least and the greatest values of the parameters that lead to where the run is.
+    least: Vec<i64>,
+    most: Vec<i64>,
     agents: Vec<AgentState>,
     slots: Vec<Slot>,
     cells: Vec<Cell>,
@@ -25,6 +29,7 @@ pub struct Run<'a> {
     trace: Option<Vec<Traced>>,
 }
 
+#[derive(Clone)]
 struct AgentState {
     cursor: Cursor,
     clock: Clock,
@@ -37,8 +42,8 @@ struct AgentState {
 }
 
 /// A barrier of either kind.
+#[derive(Clone)]
 struct Slot {
-    name: String,
     count: u32,
     pending: u32,
     bytes: i64,
@@ -56,6 +61,7 @@ struct Slot {
 }
 
 /// A copy under way, or arrivals that wait for some.
+#[derive(Clone)]
 struct Flight {
     slot: usize,
     bytes: i64,
@@ -65,6 +71,7 @@ struct Flight {
     text: String,
 }
 
+#[derive(Clone)]
 struct Traced {
     event: Option<Event>,
     /// For the end of a copy: the entry and the number of phases whose completion needs it.
@@ -92,8 +99,21 @@ impl Fault {
 
 type Step<T> = Result<T, Box<Fault>>;
 
+/// Why a run does not go on.
+enum Stop {
+    Fault(Box<Fault>),
+    /// It depends on a parameter, by its number.
+    Open(usize),
+}
+
+impl From<Box<Fault>> for Stop {
+    fn from(fault: Box<Fault>) -> Self {
+        Self::Fault(fault)
+    }
+}
+
 impl<'a> Run<'a> {
-    pub fn new(program: &'a Program, parameters: &'a [i64]) -> Self {
+    pub fn new(program: &'a Program, code: &'a [Vec<Inst<'a>>], least: Vec<i64>, most: Vec<i64>) -> Self {
         let entries = program.agents.len() + program.slots;
         let clock = || Clock::new(entries);
         let agent = |_| AgentState {
@@ -104,8 +124,7 @@ impl<'a> Run<'a> {
             committed: Default::default(),
             syncing: None,
         };
-        let slot = |name: &str, i: usize, count: u32| Slot {
-            name: format!("{name}[{i}]"),
+        let slot = |count: u32| Slot {
             count,
             pending: count,
             bytes: 0,
@@ -118,17 +137,15 @@ impl<'a> Run<'a> {
             waits: Vec::new(),
         };
         // In the order in which the program numbers them.
-        let mut arrays: Vec<_> = program.barriers.iter().map(|b| (&b.slots, &b.name, b.count)).collect();
-        arrays.extend(program.named.iter().map(|n| (&n.slots, &n.name, n.threads)));
-        arrays.sort_by_key(|(slots, _, _)| slots.start);
-        let slots = arrays.into_iter().flat_map(|(slots, name, count)| {
-            let members: Vec<Slot> = (0..slots.len()).map(|i| slot(name, i, count)).collect();
-            members
-        });
+        let mut arrays: Vec<_> = program.barriers.iter().map(|b| (&b.slots, b.count)).collect();
+        arrays.extend(program.named.iter().map(|n| (&n.slots, n.threads)));
+        arrays.sort_by_key(|(slots, _)| slots.start);
+        let slots = arrays.into_iter().flat_map(|(slots, count)| slots.clone().map(move |_| slot(count)));
         Self {
             program,
-            parameters,
-            code: program.agents.iter().map(|a| flatten(&a.body)).collect(),
+            code,
+            least,
+            most,
             agents: program.agents.iter().map(agent).collect(),
             slots: slots.collect(),
             cells: vec![Cell::default(); program.cells],
@@ -138,20 +155,35 @@ impl<'a> Run<'a> {
         }
     }
 
-    pub fn check(mut self) -> Result<(), Box<Violation>> {
-        if self.run().is_ok() {
-            return Ok(());
+    /// Runs to the end, and where it depends on a parameter, once for each of its values, from the least.
+    pub fn check(self) -> Result<(), Box<Violation>> {
+        let mut runs = vec![self];
+        while let Some(mut run) = runs.pop() {
+            match run.run() {
+                Ok(()) => {}
+                Err(Stop::Open(parameter)) => {
+                    let mut more = run.clone();
+                    more.least[parameter] += 1;
+                    run.most[parameter] = run.least[parameter];
+                    runs.extend([more, run]);
+                }
+                Err(Stop::Fault(_)) => return run.explained(),
+            }
         }
-        // Once more, and keep what happens. The run is the same.
-        let mut again = Run::new(self.program, self.parameters);
+        Ok(())
+    }
+
+    /// Once more from the start, to keep what happens. The run is the same.
+    fn explained(self) -> Result<(), Box<Violation>> {
+        let mut again = Run::new(self.program, self.code, self.least.clone(), self.least);
         again.trace = Some(Vec::new());
         match again.run() {
-            Ok(()) => Ok(()),
-            Err(fault) => Err(Box::new(again.explain(*fault))),
+            Err(Stop::Fault(fault)) => Err(Box::new(again.explain(*fault))),
+            Ok(()) | Err(Stop::Open(_)) => Ok(()),
         }
     }
 
-    fn run(&mut self) -> Step<()> {
+    fn run(&mut self) -> Result<(), Stop> {
         loop {
             let mut moved = false;
             for agent in 0..self.agents.len() {
@@ -162,15 +194,16 @@ impl<'a> Run<'a> {
             if !moved {
                 match self.copies.pop_front() {
                     Some(copy) => self.finish_copy(copy)?,
-                    None => return self.check_end(),
+                    None => return Ok(self.check_end()?),
                 }
             }
         }
     }
 
     /// Carries out an agent's next operation; false if it has to wait or is done.
-    fn step(&mut self, agent: usize) -> Step<bool> {
-        let Some(op) = self.agents[agent].cursor.next(&self.code[agent], self.parameters) else { return Ok(false) };
+    fn step(&mut self, agent: usize) -> Result<bool, Stop> {
+        let next = self.agents[agent].cursor.next_within(&self.code[agent], &self.least, &self.most);
+        let Some(op) = next.map_err(Stop::Open)? else { return Ok(false) };
         match op {
             Op::Wait { barrier, parity } => {
                 let slot = self.barrier(agent, barrier)?;
@@ -229,7 +262,7 @@ impl<'a> Run<'a> {
                 let end = End::Phase { entry: self.entry(slot), count: self.slots[slot].phase + 1 };
                 self.touch(agent, into, tag, StageAccess::Write, Proxy::Asynchronous, Span { start: event, end })?;
                 let text = match &self.trace {
-                    Some(_) => self.program.describe(op, &self.agents[agent].cursor, self.parameters),
+                    Some(_) => self.program.describe(op, &self.agents[agent].cursor, &self.least),
                     None => String::new(),
                 };
                 let clock = self.agents[agent].clock.clone();
@@ -247,7 +280,7 @@ impl<'a> Run<'a> {
                     self.groups[id].get_or_insert(end);
                 }
                 let text = match &self.trace {
-                    Some(_) => self.program.describe(op, &state.cursor, self.parameters),
+                    Some(_) => self.program.describe(op, &state.cursor, &self.least),
                     None => String::new(),
                 };
                 let clock = state.clock.clone();
@@ -298,7 +331,7 @@ impl<'a> Run<'a> {
     fn pass(&mut self, agent: usize, slot: usize, event: Event) -> Step<()> {
         let (entry, state) = (self.entry(slot), &self.slots[slot]);
         if self.agents[agent].clock.get(entry) + 1 < state.phase {
-            let (name, phase) = (&state.name, state.phase - 1);
+            let (name, phase) = (self.name(slot), state.phase - 1);
             let message = format!(
                 "a wait for phase {phase} of {name} may pass at once, on an older phase: phase {} need not be complete",
                 phase - 1
@@ -325,7 +358,7 @@ impl<'a> Run<'a> {
         if self.agents[agent].clock.get(self.entry(slot)) >= state.phase {
             return Ok(());
         }
-        let (name, phase) = (&state.name, state.phase);
+        let (name, phase) = (self.name(slot), state.phase);
         let message =
             format!("what belongs to phase {phase} of {name} may come before phase {} is complete", phase - 1);
         Err(Box::new(Fault::new(ViolationKind::EarlyArrival, message, vec![event])))
@@ -333,7 +366,7 @@ impl<'a> Run<'a> {
 
     fn arrive(&mut self, agent: usize, slot: usize, count: u32, event: Event) -> Step<()> {
         if count > self.slots[slot].pending {
-            return Err(too_many(count, &self.slots[slot], event));
+            return Err(self.too_many(count, slot, event));
         }
         self.must_know_last_phase(agent, slot, event)?;
         let (state, from) = (&mut self.slots[slot], &self.agents[agent]);
@@ -344,10 +377,10 @@ impl<'a> Run<'a> {
     }
 
     fn finish_copy(&mut self, copy: Flight) -> Step<()> {
-        let (entry, slot) = (self.entry(copy.slot), &mut self.slots[copy.slot]);
-        if copy.arrivals > slot.pending {
-            return Err(too_many(copy.arrivals, slot, copy.event));
+        if copy.arrivals > self.slots[copy.slot].pending {
+            return Err(self.too_many(copy.arrivals, copy.slot, copy.event));
         }
+        let (entry, slot) = (self.entry(copy.slot), &mut self.slots[copy.slot]);
         slot.pending -= copy.arrivals;
         slot.bytes -= copy.bytes;
         slot.arrived.join(&copy.clock);
@@ -362,27 +395,29 @@ impl<'a> Run<'a> {
     /// Completes the phase of a barrier if nothing is missing.
     fn turn(&mut self, slot: usize) -> Step<()> {
         let entry = self.entry(slot);
+        let program = self.program;
+        let name = || program.slot_name(slot);
         let state = &mut self.slots[slot];
         if state.pending > 0 || state.bytes != 0 {
             return Ok(());
         }
-        let (name, phase) = (&state.name, state.phase);
+        let phase = state.phase;
         let fault = |kind, message, event| {
             let pasts = vec![state.arrived.clone()];
             Err(Box::new(Fault { kind, message, pasts, order: vec![event], everything: false }))
         };
         if let Some(&late) = state.announced.iter().find(|&&e| !state.arrived.knows(e)) {
-            let message = format!("phase {phase} of {name} may end before its bytes are announced");
+            let message = format!("phase {phase} of {} may end before its bytes are announced", name());
             return fault(ViolationKind::LateAnnouncement, message, late);
         }
         if let Some(copy) = self.copies.iter().find(|c| c.slot == slot) {
-            let message = format!("phase {phase} of {name} ends while a copy that counts on it is under way");
+            let message = format!("phase {phase} of {} ends while a copy that counts on it is under way", name());
             return fault(ViolationKind::CopyNotAwaited, message, copy.event);
         }
         if let Some(&wait) = state.waits.iter().find(|&&e| !state.arrived.knows(e)) {
             let before = phase.checked_sub(1).map_or("the start".to_owned(), |p| format!("phase {p}"));
             let message =
-                format!("{name} may complete phase {phase} before a wait for {before} has passed: it then hangs");
+                format!("{} may complete phase {phase} before a wait for {before} has passed: it then hangs", name());
             return fault(ViolationKind::MissedPhase, message, wait);
         }
         state.phase += 1;
@@ -454,7 +489,7 @@ impl<'a> Run<'a> {
         let mut waiting = Vec::new();
         for agent in 0..self.agents.len() {
             let code = &self.code[agent];
-            let Some(op) = self.agents[agent].cursor.next(code, self.parameters) else { continue };
+            let Some(op) = self.agents[agent].cursor.next(code, &self.least) else { continue };
             let name = &self.program.agents[agent].name;
             let slot = match op {
                 Op::Wait { barrier, .. } => self.barrier(agent, barrier)?,
@@ -463,7 +498,7 @@ impl<'a> Run<'a> {
             };
             let state = &self.slots[slot];
             let bytes = if state.bytes == 0 { String::new() } else { format!(" and {} bytes", state.bytes) };
-            let (name_of, phase, pending, count) = (&state.name, state.phase, state.pending, state.count);
+            let (name_of, phase, pending, count) = (self.name(slot), state.phase, state.pending, state.count);
             waiting.push(format!(
                 "{name} waits for {name_of} to leave phase {phase}, which lacks {pending} of {count} arrivals{bytes}"
             ));
@@ -474,8 +509,8 @@ impl<'a> Run<'a> {
         if !waiting.is_empty() {
             return ended(ViolationKind::Deadlock, format!("deadlock: {}", waiting.join("; ")));
         }
-        if let Some(slot) = self.slots.iter().find(|s| s.pending != s.count || s.bytes != 0) {
-            let (name, pending, count) = (&slot.name, slot.pending, slot.count);
+        if let Some(at) = self.slots.iter().position(|s| s.pending != s.count || s.bytes != 0) {
+            let (name, pending, count) = (self.name(at), self.slots[at].pending, self.slots[at].count);
             return ended(
                 ViolationKind::NotQuiescent,
                 format!("{name} is left with {pending} of {count} arrivals missing"),
@@ -493,12 +528,16 @@ impl<'a> Run<'a> {
         }
     }
 
+    fn name(&self, slot: usize) -> String {
+        self.program.slot_name(slot)
+    }
+
     fn entry(&self, slot: usize) -> usize {
         self.program.agents.len() + slot
     }
 
     fn value(&self, agent: usize, e: &Expr) -> i64 {
-        e.eval(&self.agents[agent].cursor.variables, self.parameters)
+        e.eval(&self.agents[agent].cursor.variables, &self.least)
     }
 
     fn barrier(&self, agent: usize, place: &Place) -> Step<usize> {
@@ -528,11 +567,18 @@ impl<'a> Run<'a> {
         let event = self.agents[agent].clock.tick(agent);
         if let Some(trace) = &mut self.trace {
             let state = &self.agents[agent];
-            let what = self.program.describe(op, &state.cursor, self.parameters);
+            let what = self.program.describe(op, &state.cursor, &self.least);
             let text = format!("{}: {what}", self.program.agents[agent].name);
             trace.push(Traced { event: Some(event), phase: None, clock: state.clock.clone(), text });
         }
         event
+    }
+
+    fn too_many(&self, count: u32, slot: usize, event: Event) -> Box<Fault> {
+        let state = &self.slots[slot];
+        let name = self.name(slot);
+        let message = format!("{count} arrivals at {name}, and phase {} waits for {} only", state.phase, state.pending);
+        Box::new(Fault::new(ViolationKind::TooManyArrivals, message, vec![event]))
     }
 
     fn explain(self, fault: Fault) -> Violation {
@@ -555,15 +601,9 @@ impl<'a> Run<'a> {
         Violation {
             program: self.program.name.clone(),
             kind: fault.kind,
-            parameters: names.zip(self.parameters.iter().copied()).collect(),
+            parameters: names.zip(self.least.iter().copied()).collect(),
             message: fault.message,
             interleaving,
         }
     }
-}
-
-fn too_many(count: u32, slot: &Slot, event: Event) -> Box<Fault> {
-    let message =
-        format!("{count} arrivals at {}, and phase {} waits for {} only", slot.name, slot.phase, slot.pending);
-    Box::new(Fault::new(ViolationKind::TooManyArrivals, message, vec![event]))
 }
