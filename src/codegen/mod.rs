@@ -96,15 +96,19 @@ pub struct Code<'l> {
 
 const TRIPLE: &str = "nvptx64-nvidia-cuda";
 
-/// LLVM is set up once a process: the target, and 32-bit addresses for the memory spaces that have them.
+/// LLVM is set up once a process: the target, 32-bit addresses for the memory spaces that have them, and what the
+/// vectoriser of straight-line code looks for. Sums and conditions across a vector are none of it: words of two
+/// elements have no instructions for them, and looking for them in a program that compares much takes longer than all
+/// the rest.
 fn initialise() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         LlvmTarget::initialize_nvptx(&InitializationConfig::default());
-        let arguments = [c"tileiras".as_ptr(), c"-nvptx-short-ptr".as_ptr()];
+        let arguments = [c"tileiras", c"-nvptx-short-ptr", c"-slp-vectorize-hor=false"].map(|a| a.as_ptr());
         // SAFETY: the strings are static; LLVM reads them during the call.
         unsafe {
-            llvm_sys::support::LLVMParseCommandLineOptions(2, arguments.as_ptr(), std::ptr::null());
+            let count = arguments.len() as i32;
+            llvm_sys::support::LLVMParseCommandLineOptions(count, arguments.as_ptr(), std::ptr::null());
         }
     });
 }
