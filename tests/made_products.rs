@@ -226,6 +226,46 @@ fn rows_that_begin_anywhere() {
     Program { before, left: &left, ..USUAL }.run();
 }
 
+/// Whether a view lies as a tensor map can say is seen when the kernel runs: of the left operand, of the right one, of
+/// both. Rows that begin at multiples of 16 bytes are copied by a map, others loaded by threads, with the same sums.
+#[test]
+fn alignment_is_tested_when_the_kernel_runs() {
+    // The list begins with a step of elements, which nothing is known of, to add to an address and to a stride.
+    let step = "%step, %ts = load_ptr_tko weak %list : tile<ptr<i32>> -> tile<i32>, token\n";
+    let of_left = "%w = constant <i32: 192> : tile<i32>\n%width = addi %w, %step : tile<i32>\n\
+                   %pu = offset %pa, %step : tile<ptr<f16>>, tile<i32> -> tile<ptr<f16>>\n\
+                   %tu = make_tensor_view %pu, shape = [240, 192], strides = [%width, 1] : tile<i32> -> \
+                   tensor_view<240x192xf16, strides=[?,1]>\n\
+                   %va = make_partition_view %tu : partition_view<tile=(128x64), padding_value = zero, \
+                   tensor_view<240x192xf16, strides=[?,1]>>\n";
+    let left = LEFT.replace("256x192xf16, strides=[192,1]", "240x192xf16, strides=[?,1]");
+    let of_right = "%pv = offset %pb, %step : tile<ptr<f16>>, tile<i32> -> tile<ptr<f16>>\n\
+                    %tv = make_tensor_view %pv, shape = [180, 128], strides = [128, 1] : \
+                    tensor_view<180x128xf16, strides=[128,1]>\n\
+                    %vu = make_partition_view %tv : partition_view<tile=(64x128), padding_value = zero, \
+                    tensor_view<180x128xf16, strides=[128,1]>>\n";
+    let right = RIGHT.replace("%vb", "%vu").replace("192x128xf16", "180x128xf16");
+    let tests = [
+        (step.to_string() + of_left, left.as_str(), RIGHT),
+        (step.to_string() + USUAL.before + of_right, LEFT, right.as_str()),
+        (step.to_string() + of_left + of_right, left.as_str(), right.as_str()),
+    ];
+    for (before, left, right) in &tests {
+        for step in [0, 8, 1, 3] {
+            let list = [step];
+            for trips in [0, 1, 3] {
+                let program = Program { before, left, right, trips, list: &list, ..USUAL };
+                if (step, trips) == (0, 0) {
+                    let ptx = exact::compiled(&program.text(LOOP), 3, Emit::Ptx);
+                    let loads = ptx.matches("ld.global.b16").count() + ptx.matches("ld.global.nc.b16").count();
+                    assert!(ptx.contains("cp.async.bulk.tensor.2d") && loads > 0, "{ptx}");
+                }
+                program.run();
+            }
+        }
+    }
+}
+
 /// Rows that begin at multiples of eight bytes are copied by threads, up to the end of the view: of the left operand,
 /// of the right one, and of both, with nothing else to announce.
 #[test]

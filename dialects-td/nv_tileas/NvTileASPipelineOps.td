@@ -76,11 +76,11 @@ def NvTileAS_ProducerAcquireOp : NvTileAS_Op<"async.pipeline.producer_acquire", 
     [NvTileAA_TouchesAll]> {
   let summary = "wait until a stage is empty, and announce the bytes that copies will write to it";
   let description = [{
-    With `bytes` it stands in `elect`: one thread waits and announces. Without, all threads around wait and announce
-    nothing: they store to the stage themselves.
+    With `bytes` it stands in `elect`: one thread waits and announces, perhaps that no copies will write anything. Without,
+    all threads around wait and announce nothing: they store to the stage themselves.
   }];
   let arguments = (ins NvTileAS_PipelineType:$pipeline, NvTileAS_PipelineIteratorType:$iterator,
-      OptionalAttr<ConfinedAttr<I64Attr, [IntPositive]>>:$bytes);
+      OptionalAttr<ConfinedAttr<I64Attr, [IntNonNegative]>>:$bytes);
   let results = (outs NvTileAS_ProducerTokenType:$token);
   let assemblyFormat = "$pipeline `[` $iterator `]` (`bytes` $bytes^)? attr-dict `:` type($pipeline)";
   let hasVerifier = 1;
@@ -138,7 +138,8 @@ def NvTileAS_ProduceOneOp : NvTileAS_Op<"async.pipeline.produce_one", NvTileAA_P
   let description = [{
     The region is run by `warps` warps, and layouts in it are theirs. It ends in a `yield` of the tile that it makes,
     for a product to multiply, or of nothing once the tile goes to a stage of a ring. `fast` is the dimension along which
-    the tile is contiguous in its stage. Scalars, views and descriptors of memory come from outside, but no tensors in
+    the tile is contiguous in its stage. With `or_copy` the tile is a load of a view, and a tensor copy fills the stage
+    where `tma_ready` says so of the view. Scalars, views and descriptors of memory come from outside, but no tensors in
     registers. `tileas-specialize-agents` makes a program beside the others of it, so it cannot be lowered in its place.
 
     ```mlir
@@ -148,10 +149,11 @@ def NvTileAS_ProduceOneOp : NvTileAS_Op<"async.pipeline.produce_one", NvTileAA_P
     } : tensor<128x64xf16>
     ```
   }];
-  let arguments = (ins ConfinedAttr<I64Attr, [IntPositive]>:$warps, ConfinedAttr<I64Attr, [IntNonNegative]>:$fast);
+  let arguments = (ins ConfinedAttr<I64Attr, [IntPositive]>:$warps, ConfinedAttr<I64Attr, [IntNonNegative]>:$fast,
+      UnitAttr:$or_copy);
   let results = (outs Optional<AnyRankedTensor>:$tile);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "`warps` $warps `fast` $fast $body attr-dict (`:` type($tile)^)?";
+  let assemblyFormat = "`warps` $warps `fast` $fast (`or_copy` $or_copy^)? $body attr-dict (`:` type($tile)^)?";
   let moreDeclarations = [{
     int64_t getFirstWarp(unsigned) { return 0; }
     int64_t getWarpCount(unsigned) { return getWarps(); }

@@ -29,6 +29,25 @@ def NvTileAS_MakeTiledTmaDescOp : NvTileAS_Op<"make_tiled_tma_desc", NvTileAA_Pr
   let hasVerifier = 1;
 }
 
+def NvTileAS_TmaReadyOp : NvTileAS_Op<"tma_ready", NvTileAA_Address, [Pure]> {
+  let summary = "whether a view lies in memory as a tensor map can say";
+  let description = [{
+    True if the base address is a multiple of 16 bytes, and the strides along all dimensions of the map but the first are
+    multiples of 16 bytes below 2^40. The stride along the first is known to be one element. The answer is the same in all
+    threads. A map of another view must not be made: where that is not known when compiling, `make_tiled_tma_desc` and the
+    copies stand in a branch.
+
+    ```mlir
+    %ready = nv_tileas.tma_ready %view for !map : !view
+    scf.if %ready { %map = nv_tileas.make_tiled_tma_desc %view ... } else { ... }
+    ```
+  }];
+  let arguments = (ins NvTileAA_TiledViewType:$view, TypeAttrOf<NvTileAS_TmaDescType>:$desc);
+  let results = (outs I1:$ready);
+  let assemblyFormat = "$view `for` $desc attr-dict `:` type($view)";
+  let hasVerifier = 1;
+}
+
 def NvTileAS_AsyncTiledTmaLoadOp : NvTileAS_Op<"async.tiled_tma_load", NvTileAA_FixedLayouts,
     [MemoryEffects<[NvTileAA_ReadsMachine, NvTileAA_WritesMachine]>]> {
   let summary = "start copying one tile of a view to shared memory";

@@ -5,12 +5,16 @@
 //! parity, and the *tag* of what a stage holds: a product that reads with iterator `n` wants what was copied with `n`.
 //! The other values of the program are not known. Loops of different agents are taken as the same loop if they are the
 //! same one in order; their bounds must be computed alike. Each gets a parameter, its number of iterations, and the
-//! protocol is checked for all small ones. A branch is never taken, always, or by turns.
+//! protocol is checked for all small ones. A branch is never taken, always, or by turns. Where a test of views decides
+//! which copies there are, the protocol of each answer is checked.
 //!
 //! What is found is a violation of the protocol with an interleaving that leads to it, or a reason why the program
 //! cannot be followed.
 
-use super::producers::{behind_conversions, condition};
+use super::{
+    producers::{behind_conversions, condition},
+    tensor_map_ops::readiness,
+};
 use crate::dialect::{
     dots::SharedDot,
     layouts::{Tensor, storage_bits},
@@ -91,7 +95,19 @@ const MOST_RUNS: i64 = 4000;
 pub fn check<'c>(function: OpRef<'c>) -> Result<(), Fault<'c>> {
     let pipelines = collect_ops(function, CreatePipelineOp::cast);
     let Some(first) = pipelines.first() else { return Ok(()) };
-    let mut extract = Extract::new(function, &pipelines)?;
+    let is_tested = !collect_ops(function, |o| readiness(o)).is_empty();
+    let answers: &[bool] = if is_tested { &[true, false] } else { &[true] };
+    answers.iter().try_for_each(|ready| check_one(function, &pipelines, *first, *ready))
+}
+
+/// Checks the protocol that there is where views are `ready`, or are not.
+fn check_one<'c>(
+    function: OpRef<'c>,
+    pipelines: &[CreatePipelineOp<'c>],
+    first: CreatePipelineOp<'c>,
+    ready: bool,
+) -> Result<(), Fault<'c>> {
+    let mut extract = Extract::new(function, pipelines, ready)?;
     let switches = collect_ops(function, AgentSwitchOp::cast);
     let agents: Vec<Blk<'c>> = match switches[..] {
         [] => entry_block(region(function, 0)).into_iter().collect(),
@@ -148,10 +164,12 @@ struct Extract<'c> {
     counters: Vec<Var>,
     /// Ops that take part, or hold some that do.
     relevant: FxHashSet<usize>,
+    /// The answer of all tests of views.
+    ready: bool,
 }
 
 impl<'c> Extract<'c> {
-    fn new(function: OpRef<'c>, pipelines: &[CreatePipelineOp<'c>]) -> Result<Self, Fault<'c>> {
+    fn new(function: OpRef<'c>, pipelines: &[CreatePipelineOp<'c>], ready: bool) -> Result<Self, Fault<'c>> {
         let mut program = Program::new("pipelines");
         let mut known = FxHashMap::default();
         for (i, pipeline) in pipelines.iter().enumerate() {
@@ -185,6 +203,7 @@ impl<'c> Extract<'c> {
             stored: false,
             counters: vec![],
             relevant,
+            ready,
         })
     }
 
@@ -199,6 +218,12 @@ impl<'c> Extract<'c> {
     fn op(&mut self, op: OpRef<'c>, out: &mut Vec<Op>) -> Result<(), Fault<'c>> {
         match Scf::of(op) {
             Some(Scf::For) if self.relevant.contains(&op_key(op)) => return self.counted(op, out),
+            Some(Scf::If) if readiness(op).is_some() => {
+                if let Some(side) = entry_block(region(op, usize::from(!self.ready))) {
+                    out.extend(self.block(side)?);
+                }
+                return Ok(());
+            }
             Some(Scf::If) if self.relevant.contains(&op_key(op)) => return self.branch(op, out),
             Some(Scf::While) if self.relevant.contains(&op_key(op)) => return self.conditional(op, out),
             _ => {}

@@ -220,6 +220,8 @@ pub struct Slice<'c> {
     values: FxHashSet<usize>,
     /// Warps of the agent that it is written for, where tensors have layouts.
     warps: Option<u64>,
+    /// Conditions of branches of which one side is written.
+    decided: FxHashMap<usize, bool>,
 }
 
 impl<'c> Slice<'c> {
@@ -232,7 +234,13 @@ impl<'c> Slice<'c> {
         given: &dyn Fn(OpRef<'c>) -> bool,
         skip: &dyn Fn(Val<'c>) -> bool,
     ) -> Result<Self, (OpRef<'c>, String)> {
-        let mut slice = Slice { function, ops: FxHashSet::default(), values: FxHashSet::default(), warps: None };
+        let mut slice = Slice {
+            function,
+            ops: FxHashSet::default(),
+            values: FxHashSet::default(),
+            warps: None,
+            decided: FxHashMap::default(),
+        };
         let mut work: Vec<OpRef<'c>> = roots.to_vec();
         let mut values: Vec<Val<'c>> = vec![];
         loop {
@@ -282,6 +290,12 @@ impl<'c> Slice<'c> {
     /// The slice as the program of an agent of so many warps.
     pub fn for_warps(self, warps: u64) -> Self {
         Self { warps: Some(warps), ..self }
+    }
+
+    /// The slice as it is where a condition holds, or does not. The branches on it give nothing.
+    pub fn deciding(mut self, condition: Val<'c>, holds: bool) -> Self {
+        self.decided.insert(key(condition), holds);
+        self
     }
 
     fn has(&self, v: Val<'c>) -> bool {
@@ -407,6 +421,9 @@ impl<'c> Slice<'c> {
         map: &mut FxHashMap<usize, Val<'c>>,
         root: &mut WriteRoot<'_, 'c>,
     ) -> Result<(), Failed> {
+        if let Some(&holds) = self.decided.get(&key(operand(op, 0))) {
+            return entry_block(region(op, usize::from(!holds))).map_or(Ok(()), |side| self.write(b, side, map, root));
+        }
         let kept: Vec<usize> = (0..result_count(op)).filter(|&i| self.has(result(op, i))).collect();
         let types: Vec<_> = kept.iter().map(|&i| ty(result(op, i))).collect();
         b.set_location(op.location());

@@ -4,11 +4,11 @@ use super::access::View;
 use crate::dialect::{
     loops::loops_around,
     nv_tileaa::MakeTiledViewOp,
-    nv_tileas::{AllocTensorOp, MakeTiledTmaDescOp, TmaDescType},
+    nv_tileas::{AllocTensorOp, MakeTiledTmaDescOp, TmaDescType, TmaReadyOp},
     pass::{Failed, fail},
     rt::*,
     shared_memory::{ALIGNMENT, aligned_storage_type},
-    upstream::Scf,
+    upstream::{Arith, Scf},
 };
 use melior::{
     Context,
@@ -71,6 +71,16 @@ impl<'c> TensorMaps<'c> {
     pub fn has(&self, op: OpRef<'c>) -> bool {
         MakeTiledTmaDescOp::cast(op).is_some_and(|m| self.0.values().any(|v| *v == m.desc()))
     }
+}
+
+/// The condition of a branch, if it asks whether views are such that there are maps of them.
+pub fn readiness(op: OpRef<'_>) -> Option<Val<'_>> {
+    fn asks(v: Val<'_>) -> bool {
+        defining_op(v).is_some_and(|op| {
+            TmaReadyOp::cast(op).is_some() || Arith::of(op) == Some(Arith::AndI) && operands(op).all(asks)
+        })
+    }
+    Some(op).filter(|op| Scf::of(*op) == Some(Scf::If)).map(|op| operand(op, 0)).filter(|v| asks(*v))
 }
 
 /// Whether an op stands in a loop or branch of its agent.

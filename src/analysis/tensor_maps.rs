@@ -1,8 +1,9 @@
 //! Tensor maps of views: whether a tile can be copied by them, and the type of the map.
 //!
 //! The algebra plans a copy from what is known of the view ([`plan_tensor_copy`]). Here its questions are answered from
-//! types and [`Facts`]. What is not proved makes a copy impossible, with two exceptions, which whoever builds the map
-//! takes care of: an extent of zero, and one of 2^31 or more.
+//! types and [`Facts`]. What is not proved makes a copy impossible, with these exceptions. Extents of zero, and of 2^31
+//! or more, are taken care of by whoever builds the map. How a view lies in memory, its address and its strides, can be
+//! tested when the kernel runs ([`Planned`]).
 
 use super::{
     access::{View, tiled_access},
@@ -21,15 +22,47 @@ use tile_layout::{
     TensorElement, TensorMapPlan, TileCopy, TileDim, ViewDim, plan_tensor_copy,
 };
 
+/// A copy, and what is not known of the view that it is of.
+pub struct Planned {
+    pub plan: TensorCopyPlan,
+    /// Of address and strides, which `tma_ready` tests.
+    pub unproved: Option<String>,
+}
+
+impl Planned {
+    /// The copy, if it needs no test.
+    fn proved(self) -> Result<TensorCopyPlan, String> {
+        self.unproved.map_or(Ok(self.plan), Err)
+    }
+}
+
 /// The map by which `load` can be copied to `dest`, and the bytes that arrive; or why there is none.
 pub fn plan<'c>(load: TiledLoadOp<'c>, dest: MemDescType<'c>, facts: &Facts) -> Result<(TmaDescType<'c>, u32), String> {
+    with_map(load, dest, facts, Planned::proved)
+}
+
+/// The same where the view is as `tma_ready` wants it.
+pub fn plan_if_ready<'c>(
+    load: TiledLoadOp<'c>,
+    dest: MemDescType<'c>,
+    facts: &Facts,
+) -> Result<(TmaDescType<'c>, u32), String> {
+    with_map(load, dest, facts, |planned| Ok(planned.plan))
+}
+
+fn with_map<'c>(
+    load: TiledLoadOp<'c>,
+    dest: MemDescType<'c>,
+    facts: &Facts,
+    proof: impl FnOnce(Planned) -> Result<TensorCopyPlan, String>,
+) -> Result<(TmaDescType<'c>, u32), String> {
     if load.ordering() != Ordering::Weak {
         return Err("the load is ordered with other accesses".into());
     }
     let view = View::of(load.view()).ok_or("the view is not made in this function")?;
     let indices: Vec<Val<'c>> = load.indices().collect();
     let promised = bool_list(attr(load.op(), "inBounds"));
-    let plan = plan_copy(&view, &indices, &promised, dest, facts)?;
+    let plan = proof(plan_copy(&view, &indices, &promised, dest, facts)?)?;
     let desc = desc_type(load.op().location(), view.memref.element_type(), &plan.map);
     Ok((desc.ok_or("the map has no type")?, plan.bytes))
 }
@@ -45,7 +78,7 @@ pub fn plan_store<'c>(
     }
     let view = View::of(store.view()).ok_or("the view is not made in this function")?;
     let indices: Vec<Val<'c>> = store.indices().collect();
-    let plan = plan_moving(&view, &indices, source, facts, (Direction::Store, Outside::Anything))?;
+    let plan = plan_moving(&view, &indices, source, facts, (Direction::Store, Outside::Anything))?.proved()?;
     if plan.map.element_strides.iter().any(|&step| step != 1) {
         return Err("its elements are not next to each other".into());
     }
@@ -61,7 +94,7 @@ pub fn plan_copy<'c>(
     promised: &[bool],
     dest: MemDescType<'c>,
     facts: &Facts,
-) -> Result<TensorCopyPlan, String> {
+) -> Result<Planned, String> {
     let access = tiled_access(facts, view, indices, promised);
     let outside = match view.ty.padding() {
         _ if access.in_bounds.iter().all(|&inside| inside) => Outside::Anything,
@@ -80,7 +113,7 @@ fn plan_moving<'c>(
     storage: MemDescType<'c>,
     facts: &Facts,
     how: (Direction, Outside),
-) -> Result<TensorCopyPlan, String> {
+) -> Result<Planned, String> {
     let known = |x: Result<i64, Val<'c>>| match x {
         Ok(constant) => Known::Constant(constant as u64),
         Err(v) => Known::Multiple(facts.get(v).scalar_divisor()),
@@ -93,9 +126,14 @@ fn plan_moving<'c>(
         Known::Multiple(multiple.min(TOP))
     });
     let plan = plan_with(view.ty, alignment, dims, &origins.collect::<Vec<_>>(), storage, how)?;
-    match plan.conditions.iter().find_map(|condition| unproved(view, facts, condition)) {
+    let first = |of_elements: bool| {
+        let alike = plan.conditions.iter().filter(|c| matches!(c, Condition::UnitStride { .. }) == of_elements);
+        alike.filter_map(|condition| unproved(view, facts, condition)).next()
+    };
+    // How threads go about it depends on what is contiguous too: that is no test's business.
+    match first(true) {
         Some(reason) => Err(reason),
-        None => Ok(plan),
+        None => Ok(Planned { unproved: first(false), plan }),
     }
 }
 

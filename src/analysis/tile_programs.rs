@@ -554,18 +554,45 @@ fn comes_behind<'c>(op: OpRef<'c>, dot: OpRef<'c>) -> bool {
 /// Discardable attribute of a product: for each operand the dimension along which warps of a producer make it, or -1.
 const MADE: &str = "nv_tileas.made";
 
-/// Says which operands of a product warps of a producer are to make, with the dimension along which each is contiguous
-/// in its stage.
-pub fn mark<'c>(context: &'c Context, dot: OpRef<'c>, fast: [Option<usize>; 2]) {
-    let [a, b] = fast.map(|d| d.map_or(-1, |d| d as i64));
-    let text = format!("array<i64: {a}, {b}>");
-    set_discardable_attr(dot, MADE, Attribute::parse(context, &text).expect("a well-formed attribute"));
+/// Likewise: the numbers of those that a tensor copy brings where the view is ready for one.
+const OR_COPIED: &str = "nv_tileas.or_copied";
+
+/// How warps of a producer make an operand of a product.
+#[derive(Clone, Copy)]
+pub struct Mark {
+    /// The dimension along which the operand is contiguous in its stage.
+    pub fast: usize,
+    /// A tensor copy brings it where `tma_ready` says so.
+    pub or_copy: bool,
 }
 
-/// Takes the mark off.
-pub fn take_mark(dot: OpRef<'_>) -> Option<[Option<i64>; 2]> {
-    let list = i64s_attr(discardable_attr(dot, MADE)?);
+/// Says which operands of a product warps of a producer are to make.
+pub fn mark<'c>(context: &'c Context, dot: OpRef<'c>, made: [Option<Mark>; 2]) {
+    let fast = made.map(|m| m.map_or(-1, |m| m.fast as i64));
+    set_discardable_attr(dot, MADE, i64s(context, &fast));
+    let or_copied: Vec<i64> = (0..2).filter(|&i| made[i as usize].is_some_and(|m| m.or_copy)).collect();
+    if !or_copied.is_empty() {
+        set_discardable_attr(dot, OR_COPIED, i64s(context, &or_copied));
+    }
+}
+
+/// Takes the marks off.
+pub fn take_mark(dot: OpRef<'_>) -> Option<[Option<Mark>; 2]> {
+    let fast = i64s_attr(discardable_attr(dot, MADE)?);
+    let or_copied = discardable_attr(dot, OR_COPIED).map(i64s_attr).unwrap_or_default();
     remove_discardable_attr(dot, MADE);
-    let of = |i: usize| list.get(i).copied().filter(|d| *d >= 0);
+    remove_discardable_attr(dot, OR_COPIED);
+    let of = |i: usize| {
+        let fast = usize::try_from(*fast.get(i)?).ok()?;
+        Some(Mark { fast, or_copy: or_copied.contains(&(i as i64)) })
+    };
     Some([of(0), of(1)])
+}
+
+fn i64s<'c>(context: &'c Context, values: &[i64]) -> Attribute<'c> {
+    // SAFETY: the context is alive; MLIR copies the list.
+    unsafe {
+        let list = mlir_sys::mlirDenseI64ArrayGet(context.to_raw(), values.len() as isize, values.as_ptr());
+        Attribute::from_raw(list)
+    }
 }

@@ -13,7 +13,7 @@
 //! region beside the products. What only led to the operand is erased.
 
 use crate::{
-    analysis::tile_programs::{TileProgram, take_mark},
+    analysis::tile_programs::{Mark, TileProgram, take_mark},
     dialect::{
         nv_tileaa::{self, DotOp},
         nv_tileas::{ProduceOneOp, YieldOp},
@@ -35,10 +35,10 @@ impl RustPass for OutlineProducers {
         for function in collect_ops(op, nv_tileaa::FuncOp::cast) {
             for dot in collect_ops(function.op(), DotOp::cast) {
                 let Some((made, plan)) = take_mark(dot.op()).zip(ProductPlan::of(function.op())) else { continue };
-                for (i, fast) in made.into_iter().enumerate() {
-                    if let Some(fast) = fast {
+                for (i, how) in made.into_iter().enumerate() {
+                    if let Some(how) = how {
                         cx.stat_add(stat::NUM_OUTLINED, 1);
-                        outline(dot.op(), (i, fast), (function.op(), plan), context)?;
+                        outline(dot.op(), (i, how), (function.op(), plan), context)?;
                     }
                 }
             }
@@ -47,10 +47,10 @@ impl RustPass for OutlineProducers {
     }
 }
 
-/// Outlines the program of operand `i` of a product, whose stage is contiguous along `fast`.
+/// Outlines the program of operand `i` of a product.
 fn outline<'c>(
     dot: OpRef<'c>,
-    (i, fast): (usize, i64),
+    (i, how): (usize, Mark),
     (function, plan): (OpRef<'c>, ProductPlan),
     context: &'c Context,
 ) -> Result<(), Failed> {
@@ -65,7 +65,8 @@ fn outline<'c>(
     YieldOp::build(&inside, &[made]).map_err(error)?;
     let b = Builder::before(context, dot);
     let warps = i64_attr(context, plan.producer_warps().into());
-    let produced = ProduceOneOp::build(&b, &[ty(tile)], warps, i64_attr(context, fast), region).map_err(error)?;
+    let fast = i64_attr(context, how.fast as i64);
+    let produced = ProduceOneOp::build(&b, &[ty(tile)], warps, fast, how.or_copy, region).map_err(error)?;
     set_operand(dot, i, result(produced.op(), 0));
     program.erase_dead(context).map_err(|(op, e)| fail(op, e.to_string()))
 }

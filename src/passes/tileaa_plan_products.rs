@@ -12,7 +12,8 @@
 //!   another shape, or computed from such tiles element by element in as many bits, and tensor copies can load them
 //!   (`analysis::tensor_maps`); or they are there before the loop around the product, so that they go to shared memory
 //!   once; or, on the left, they are computed from another product's result, in registers; or else warps of the
-//!   producer can make them (`analysis::tile_programs`);
+//!   producer can make them (`analysis::tile_programs`). Where all that is not known is how a view lies in memory, they
+//!   do so only if a test at run time says that copies cannot;
 //! * no access before them orders the loads, none that is ordered behind them comes before the product, and what their
 //!   addresses and the control flow around them depend on can be computed twice (`analysis::producers`).
 //!
@@ -29,7 +30,7 @@ use crate::{
         producers::{LoadedOperand, Slice, Source, comes_from_product, made_stage, stage_of},
         tensor_map_ops::is_inside,
         tensor_maps,
-        tile_programs::{self, TileProgram, is_free, is_over_for_others},
+        tile_programs::{self, Mark, TileProgram, is_free, is_over_for_others},
     },
     dialect::{
         behaviour::{self, LayoutRelation},
@@ -104,8 +105,8 @@ struct Found<'c> {
 enum Side<'c> {
     /// A ring of such stages holds it, which copies fill.
     Ring(MemDescType<'c>),
-    /// The same, and warps of the producer fill it, contiguous along a dimension.
-    Made { stage: MemDescType<'c>, fast: usize },
+    /// The same, and warps of the producer fill it, or copies where the view turns out to be ready for them.
+    Made { stage: MemDescType<'c>, how: Mark },
     /// It lies in shared memory while the loop around the product runs.
     Stays(Val<'c>),
     /// It comes from registers.
@@ -231,9 +232,9 @@ fn refusal<'c>(products: &[Found<'c>], error: &NoPlan) -> Obstacle<'c> {
 /// Leaves word for `tileaa-outline-producers`.
 fn mark_made(products: &[Found<'_>], context: &Context) {
     for p in products {
-        let fast = [0, 1].map(|i| if let Side::Made { fast, .. } = p.sides[i] { Some(fast) } else { None });
-        if fast != [None; 2] {
-            tile_programs::mark(context, p.op, fast);
+        let made = [0, 1].map(|i| if let Side::Made { how, .. } = p.sides[i] { Some(how) } else { None });
+        if made.iter().any(Option::is_some) {
+            tile_programs::mark(context, p.op, made);
         }
     }
 }
@@ -342,9 +343,11 @@ fn product<'c>(
     let (mut sides, mut no_copies) = (vec![], vec![]);
     for (i, (v, depth)) in [(dot.lhs(), 1), (dot.rhs(), 0)].into_iter().enumerate() {
         let name = ["lhs", "rhs"][i];
+        // The stage that copies fill, if the view is ready for them.
+        let mut if_ready = None;
         let obstacle = match Source::of(v, op) {
             Source::Loaded(found) => match copied(dot, &found, function, (facts, target)) {
-                Ok(stage) => {
+                Ok(stage) if stage.unproved.is_none() => {
                     if found.contiguous_dimension(&stage.view) != Some(depth) {
                         *[&mut product.a_major, &mut product.b_major][i] = Major::Mn;
                     }
@@ -357,6 +360,13 @@ fn product<'c>(
                     loads.loads.push(found.load);
                     sides.push(Side::Ring(stage.desc));
                     continue;
+                }
+                Ok(stage) => {
+                    let reason = stage.unproved.clone().unwrap_or_default();
+                    if found.computed.is_empty() && found.moved.is_empty() && !is_inside(stage.view.make.op()) {
+                        if_ready = Some(stage.desc);
+                    }
+                    (found.load, format!("no tensor map copies it: {reason}"))
                 }
                 Err(obstacle) => obstacle,
             },
@@ -372,13 +382,16 @@ fn product<'c>(
             }
             Source::Computed | Source::Made(_) => not("it is not a tile that is loaded for it alone"),
         };
-        let (side, made) = match made(v, dot, depth, (function, facts), loads) {
+        let (stage, made) = match made(v, dot, depth, (function, facts), loads) {
             Ok(made) => made,
             // What is in the way of a copy, and then of warps that do it.
             Err((_, reason)) if reason == obstacle.1 => return Err((obstacle.0, format!("{name}: {reason}"))),
             Err((_, reason)) => return Err((obstacle.0, format!("{name}: {}; {reason}", obstacle.1))),
         };
-        no_copies.push((obstacle.0, format!("{name} is made by warps: {}", obstacle.1)));
+        // Both fill one stage in one way, and all that the warps do is to load the tile.
+        let or_copy = if_ready == Some(stage) && made.is_load;
+        let when = if or_copy { " where a test at run time says so" } else { "" };
+        no_copies.push((obstacle.0, format!("{name} is made by warps{when}: {}", obstacle.1)));
         if made.fast != depth {
             *[&mut product.a_major, &mut product.b_major][i] = Major::Mn;
         }
@@ -389,7 +402,7 @@ fn product<'c>(
         for (most, registers) in product.producer_registers.iter_mut().zip(made.registers) {
             *most = registers.max(*most);
         }
-        sides.push(side);
+        sides.push(Side::Made { stage, how: Mark { fast: made.fast, or_copy } });
     }
     let sides: [Side<'c>; 2] = sides.try_into().map_err(|_| not("it has no two operands"))?;
     Ok(Found { op, product, sides, no_copies })
@@ -399,6 +412,8 @@ fn product<'c>(
 struct Copied<'c> {
     view: View<'c>,
     desc: MemDescType<'c>,
+    /// What must be tested before.
+    unproved: Option<String>,
 }
 
 /// How tensor copies bring an operand of a product; or what is in the way.
@@ -421,10 +436,10 @@ fn copied<'c>(
     }
     let indices: Vec<Val<'c>> = load.indices().collect();
     let promised = bool_list(load.in_bounds());
-    let desc = stage_of(load.op(), &view)
-        .and_then(|stage| tensor_maps::plan_copy(&view, &indices, &promised, stage, facts).map(|_| stage))
+    let (desc, planned) = stage_of(load.op(), &view)
+        .and_then(|stage| Ok((stage, tensor_maps::plan_copy(&view, &indices, &promised, stage, facts)?)))
         .map_err(|reason| (load.op(), format!("no tensor map copies it: {reason}")))?;
-    Ok(Copied { view, desc })
+    Ok(Copied { view, desc, unproved: planned.unproved })
 }
 
 /// A tile that warps of the producer make.
@@ -433,6 +448,8 @@ struct MadeTile {
     fast: usize,
     /// Their threads copy it.
     copied: bool,
+    /// It is a tile of a view as it is loaded.
+    is_load: bool,
     /// Instructions of each thread of one warpgroup.
     instructions: u32,
     /// Loads that are waited for one after the other.
@@ -448,7 +465,7 @@ fn made<'c>(
     depth: usize,
     (function, facts): (OpRef<'c>, &Facts),
     loads: &mut Loads<'c>,
-) -> Result<(Side<'c>, MadeTile), Obstacle<'c>> {
+) -> Result<(MemDescType<'c>, MadeTile), Obstacle<'c>> {
     if comes_from_product(v) {
         return Err((dot.op(), "the right operand is computed from a product".into()));
     }
@@ -464,8 +481,9 @@ fn made<'c>(
     let instructions = program.instructions(WARPGROUP, copied, facts);
     loads.made.extend(program.ops());
     loads.around_made.extend(parent_op(dot.op()).filter(|around| *around != function));
+    let is_load = program.ops().count() == 1;
     let loads = program.loads_in_a_row(copied);
-    Ok((Side::Made { stage, fast }, MadeTile { fast, copied, instructions, loads, registers }))
+    Ok((stage, MadeTile { fast, copied, is_load, instructions, loads, registers }))
 }
 
 /// Registers of a thread that looks up tensor maps.

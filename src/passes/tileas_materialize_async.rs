@@ -49,6 +49,15 @@
 //!   wait [it]; fence
 //! ```
 //!
+//! Where it is not known when compiling whether a view lies in memory as a tensor map can say, and nothing else is in
+//! the way of copies (`or_copy`), there are both programs, behind a test of all such views at the top of the function.
+//! The barriers count the same arrivals in both:
+//!
+//! ```text
+//!   if ready { produce_one { elect { acquire [it] bytes; copy b into ring[it] }  acquire [it]; commit [it] } }
+//!   else     { produce_one { elect { acquire [it] bytes 0 }  b = ..;  acquire [it]; local_store b; commit [it] } }
+//! ```
+//!
 //! An operand that the loop around the product does not change is stored to shared memory where it is computed, and one
 //! that lies in fragments of the instruction already comes from registers.
 //!
@@ -60,6 +69,7 @@
 
 mod addresses;
 mod prepare;
+mod readiness;
 mod stream;
 mod top;
 
@@ -122,6 +132,7 @@ impl RustPass for MaterializeAsync {
             for dot in dots {
                 products.push(Product::of(dot, &facts)?);
             }
+            let ready = readiness::test(context, entry, &mut products)?;
             let mut maps = TensorMaps::default();
             let mut streams: Vec<Stream<'c>> = vec![];
             let depths: Vec<u32> = products.iter().map(|p| stages(p, &products, plan)).collect::<Result<_, _>>()?;
@@ -135,11 +146,11 @@ impl RustPass for MaterializeAsync {
                     }
                 };
                 let dot = product.dot.op();
-                let mut map = |c: &Copied<'c>| maps.of(dot, c.load.view(), c.map, &top);
-                let maps = product.copied().map(|(_, c)| map(c)).collect::<Result<_, _>>()?;
+                let mut map = |c: &TiledCopy<'c>| maps.of(dot, c.load.view(), c.map, &top);
+                let maps = product.copies(true).map(|(_, c)| map(&c)).collect::<Result<_, _>>()?;
                 let tiles = [0, 1].map(|i| residents.of(&product, i, &top));
                 let [lhs, rhs] = tiles;
-                stream.products.push(Placed::new(product, [lhs?, rhs?], maps));
+                stream.products.push(Placed::new(product, [lhs?, rhs?], (maps, ready)));
             }
             BarrierOp::build(&top, None, None).map_err(|e| fail(op, e.to_string()))?;
             for stream in &streams {
@@ -186,14 +197,22 @@ struct Made<'c> {
     by: ProduceOneOp<'c>,
     /// The load that is all of it, where copies of the threads can do it.
     load: Option<OpRef<'c>>,
+    /// What does it where the view is ready.
+    if_ready: Option<TiledCopy<'c>>,
 }
 
 /// What is copied into a ring.
 struct Copied<'c> {
     operand: LoadedOperand<'c>,
-    load: TiledLoadOp<'c>,
+    copy: TiledCopy<'c>,
     /// What threads make of a stage before it is multiplied, where they have to.
     prepared: Option<MemDescType<'c>>,
+}
+
+/// A tensor copy in the place of a load.
+#[derive(Clone, Copy)]
+struct TiledCopy<'c> {
+    load: TiledLoadOp<'c>,
     /// Type of the map, and bytes of the tile.
     map: TmaDescType<'c>,
     bytes: u32,
@@ -211,7 +230,7 @@ impl<'c> Product<'c> {
         for (number, v) in [dot.lhs(), dot.rhs()].into_iter().enumerate() {
             match Source::of(v, dot.op()) {
                 Source::Loaded(operand) => sides.push(Side::copied(dot.op(), (number, operand), facts)?),
-                Source::Made(by) => sides.push(Side::made(dot.op(), number, by)?),
+                Source::Made(by) => sides.push(Side::made(dot.op(), number, by, facts)?),
                 Source::Stays | Source::Computed => {}
             }
         }
@@ -222,7 +241,7 @@ impl<'c> Product<'c> {
     fn is_like(&self, other: &Self) -> bool {
         let by = |s: &Side<'c>| match &s.from {
             From::Copied(_) => None,
-            From::Made(made) => Some(made.load.is_some()),
+            From::Made(made) => Some((made.load.is_some(), made.if_ready.is_some())),
         };
         let stages = |p: &Self| p.sides.iter().map(|s| (s.desc, by(s))).collect::<Vec<_>>();
         stages(self) == stages(other)
@@ -231,6 +250,14 @@ impl<'c> Product<'c> {
     /// The operands that copies bring.
     fn copied(&self) -> impl Iterator<Item = (&Side<'c>, &Copied<'c>)> {
         self.sides.iter().filter_map(|s| if let From::Copied(copied) = &s.from { Some((s, copied)) } else { None })
+    }
+
+    /// Tensor copies with the sides that they fill: those of every launch, and also those that views are tested for.
+    fn copies(&self, if_ready: bool) -> impl Iterator<Item = (&Side<'c>, TiledCopy<'c>)> {
+        self.sides.iter().filter_map(move |s| match &s.from {
+            From::Copied(copied) => Some((s, copied.copy)),
+            From::Made(made) => made.if_ready.filter(|_| if_ready).map(|copy| (s, copy)),
+        })
     }
 
     /// The operands that warps of the producer make.
@@ -253,10 +280,11 @@ fn is_promoted(dot: DotOp<'_>) -> bool {
 }
 
 impl<'c> Side<'c> {
-    fn made(op: OpRef<'c>, number: usize, by: ProduceOneOp<'c>) -> Result<Self, Failed> {
+    fn made(op: OpRef<'c>, number: usize, by: ProduceOneOp<'c>, facts: &Facts) -> Result<Self, Failed> {
         let tile = by.tile().next().ok_or_else(|| fail(by.op(), "it makes no tile"))?;
         let desc = made_stage(by.op(), tile, by.fast() as usize).map_err(|e| fail(op, e))?;
-        Ok(Self { number, desc, from: From::Made(Made { by, load: plain_load(by, desc) }) })
+        let if_ready = by.or_copy().then(|| TiledCopy::of(by, desc, facts)).transpose()?;
+        Ok(Self { number, desc, from: From::Made(Made { by, load: plain_load(by, desc), if_ready }) })
     }
 
     fn copied(op: OpRef<'c>, (number, operand): (usize, LoadedOperand<'c>), facts: &Facts) -> Result<Self, Failed> {
@@ -272,14 +300,34 @@ impl<'c> Side<'c> {
         } else {
             None
         };
-        Ok(Self { number, desc, from: From::Copied(Copied { operand, load, prepared, map, bytes }) })
+        Ok(Self {
+            number,
+            desc,
+            from: From::Copied(Copied { operand, copy: TiledCopy { load, map, bytes }, prepared }),
+        })
     }
+}
+
+impl<'c> TiledCopy<'c> {
+    /// The copy that fills a stage where the view of the only load of a program is ready.
+    fn of(by: ProduceOneOp<'c>, stage: MemDescType<'c>, facts: &Facts) -> Result<Self, Failed> {
+        let load = made_tile(by).map(behind_conversions).and_then(defining_op).and_then(TiledLoadOp::cast);
+        let load = load.ok_or_else(|| fail(by.op(), "what it makes is not a tile of a view"))?;
+        let (map, bytes) = tensor_maps::plan_if_ready(load, stage, facts).map_err(|e| fail(load.op(), e))?;
+        Ok(Self { load, map, bytes })
+    }
+}
+
+/// What a producer's program makes, inside of it.
+fn made_tile(by: ProduceOneOp<'_>) -> Option<Val<'_>> {
+    let last = entry_block(region(by.op(), 0)).and_then(|body| ops_of(body).last())?;
+    operands(last).next()
 }
 
 /// The load that is all of a producer's program, if copies of the threads can bring its tile to a stage.
 fn plain_load<'c>(by: ProduceOneOp<'c>, stage: MemDescType<'c>) -> Option<OpRef<'c>> {
     let body = entry_block(region(by.op(), 0))?;
-    let mut v = operand(ops_of(body).last()?, 0);
+    let mut v = made_tile(by)?;
     // A copy needs no other layout than that of the load.
     while uses(v).len() == 1
         && let Some(convert) = defining_op(v).and_then(ConvertLayoutOp::cast)

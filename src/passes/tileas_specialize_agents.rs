@@ -21,6 +21,9 @@
 //! through the same loops and branches; the barriers of the pipelines order them. A ring of S stages lets the producer
 //! be S products ahead.
 //!
+//! Where it depends on a test of views what is copied, the producer has a program for each answer, behind one test: the
+//! maps of those views are made if they can be.
+//!
 //! Where the program waits for the grids before it, both agents do. A program that fills stages stays where it is if
 //! the schedule of its loop gives it to the consumers.
 //!
@@ -31,7 +34,7 @@ use crate::{
     analysis::{
         producers::{Slice, clone_op},
         schedule::agents::{NAMES, PRODUCER, agent_of},
-        tensor_map_ops::is_inside,
+        tensor_map_ops::{is_inside, readiness},
         tile_programs::leave_loops,
     },
     dialect::{
@@ -83,68 +86,31 @@ fn specialize<'c>(
     let op = function.op();
     let entry = entry_block(function.body()).ok_or_else(|| fail(op, "function has no body"))?;
     let last = ops_of(entry).last().ok_or_else(|| fail(op, "function has no terminator"))?;
-    let maps = collect_ops(op, MakeTiledTmaDescOp::cast);
+    let all_maps = collect_ops(op, MakeTiledTmaDescOp::cast);
     // What stays in front of the agents, for both.
     let shared: Vec<OpRef<'c>> = ops_of(entry).take_while(|o| is_shared(*o)).collect();
     let is_given = |o: OpRef<'c>| shared.contains(&o);
 
-    let mut roots: Vec<OpRef<'c>> = fills.to_vec();
-    let (inside, maps): (Vec<_>, Vec<_>) = maps.into_iter().partition(|m| is_inside(m.op()));
-    let by_warps = !inside.is_empty() || fills.iter().any(|f| ProduceOneOp::cast(*f).is_some());
-    roots.extend(maps.iter().chain(&inside).map(|m| m.op()));
-    // Grids that the loads wait for are waited for by both.
-    let waits = |o: OpRef<'c>| WaitForGridsOp::cast(o).is_some() && parent_op(o) == Some(op);
-    roots.extend(ops_of(entry).filter(|o| waits(*o)));
-    let is_token = |v: Val<'c>| MemTokenType::cast(ty(v)).is_some();
-    let slice = Slice::of(op, &roots, &is_given, &is_token)
-        .map_err(|(at, reason)| fail(at, format!("the producer cannot be told apart: {reason}")))?
-        .for_warps(plan.producer_warps().into());
-
     let location = op.location();
     let producer = Region::new();
     let producer_block = append_block(&producer, &[], location);
-    let map_roots: Vec<OpRef<'c>> = maps.iter().map(|m| m.op()).collect();
-    let of_maps = Slice::of(op, &map_roots, &is_given, &|_| false)
-        .map_err(|(at, reason)| fail(at, format!("the producer cannot be told apart: {reason}")))?
-        .for_warps(plan.producer_warps().into());
-    let mut values: FxHashMap<usize, Val<'c>> = FxHashMap::default();
-    // All warps go through what the maps need; one thread through the rest.
-    let b = Builder::at_end(context, producer_block, location);
-    of_maps.write(&b, entry, &mut values, &mut |o, _| Ok(is_given(o)))?;
-    // Side by side they are looked up together.
-    for map in ops_of(producer_block).filter(|o| MakeTiledTmaDescOp::cast(*o).is_some()).collect::<Vec<_>>() {
-        move_to_end(map, producer_block);
-    }
-    let alone = Region::new();
-    let program = if by_warps { producer_block } else { append_block(&alone, &[], location) };
-    let writer = Builder::at_end(context, program, location);
-    slice.write(&writer, entry, &mut values, &mut |o, values| {
-        if is_given(o) || map_roots.contains(&o) {
-            return Ok(true);
-        }
-        if waits(o) {
-            writer.set_location(o.location());
-            WaitForGridsOp::build(&writer, ty(result(o, 0)), None).map_err(|e| fail(o, e.to_string()))?;
-            return Ok(true);
-        }
-        if !fills.contains(&o) {
-            return Ok(false);
-        }
-        write_fill(&writer, o, by_warps, values)?;
-        Ok(true)
-    })?;
-    if by_warps {
-        leave_loops(producer_block);
-    } else {
-        b.set_end(producer_block);
-        ElectOp::build(&b, alone).map_err(|e| fail(op, e.to_string()))?;
+    let (inside, maps): (Vec<_>, Vec<_>) = all_maps.iter().map(|m| m.op()).partition(|m| is_inside(*m));
+    let program = Program { function: op, entry, plan, fills, maps, inside, given: &is_given, context };
+    let mut tested: Vec<OpRef<'c>> =
+        fills.iter().filter_map(|f| parent_op(*f)).filter(|o| readiness(*o).is_some()).collect();
+    // Each is met with both of its programs.
+    tested.dedup();
+    match tested.first().and_then(|branch| readiness(*branch)) {
+        Some(ready) => program.write_both(producer_block, ready)?,
+        None => program.write(producer_block, None)?,
     }
 
     // The consumer takes what is left of the original.
     let consumer = Region::new();
     let consumer_block = append_block(&consumer, &[], location);
     fills.iter().for_each(|f| erase(*f));
-    maps.iter().chain(&inside).for_each(|m| erase(m.op()));
+    tested.into_iter().for_each(erase);
+    all_maps.iter().for_each(|m| erase(m.op()));
     let program: Vec<OpRef<'c>> = ops_of(entry).filter(|o| !is_given(*o) && *o != last).collect();
     let b = Builder::before(context, last);
     b.set_location(location);
@@ -162,6 +128,105 @@ fn specialize<'c>(
     set_attr(op, "numWarps", i64_attr(context, warps.iter().sum()));
     set_discardable_attr(op, gpu_module::MAX_REGISTERS, i64_attr(context, launch));
     Ok(())
+}
+
+/// The producer's program, as a part of the function's.
+struct Program<'c, 'p> {
+    function: OpRef<'c>,
+    entry: Blk<'c>,
+    plan: ProductPlan,
+    fills: &'p [OpRef<'c>],
+    /// Ops that make maps at the top of the function, and in loops and branches.
+    maps: Vec<OpRef<'c>>,
+    inside: Vec<OpRef<'c>>,
+    /// What stands in front of the agents.
+    given: &'p dyn Fn(OpRef<'c>) -> bool,
+    context: &'c Context,
+}
+
+impl<'c> Program<'c, '_> {
+    fn slice(&self, roots: &[OpRef<'c>], skip: &dyn Fn(Val<'c>) -> bool) -> Result<Slice<'c>, Failed> {
+        let slice = Slice::of(self.function, roots, self.given, skip);
+        slice
+            .map(|slice| slice.for_warps(self.plan.producer_warps().into()))
+            .map_err(|(at, reason)| fail(at, format!("the producer cannot be told apart: {reason}")))
+    }
+
+    /// Grids that the loads wait for are waited for by both agents.
+    fn waits(&self, o: OpRef<'c>) -> bool {
+        WaitForGridsOp::cast(o).is_some() && parent_op(o) == Some(self.function)
+    }
+
+    /// Writes a test of views and the program of each answer.
+    fn write_both(&self, block: Blk<'c>, ready: Val<'c>) -> Result<(), Failed> {
+        let location = self.function.location();
+        let b = Builder::at_end(self.context, block, location);
+        let mut values: FxHashMap<usize, Val<'c>> = FxHashMap::default();
+        let asks: Vec<OpRef<'c>> = defining_op(ready).into_iter().collect();
+        self.slice(&asks, &|_| false)?.write(&b, self.entry, &mut values, &mut |o, _| Ok((self.given)(o)))?;
+        b.set_location(location);
+        let mut state = b.state("scf.if");
+        state.operands(&[values[&key(ready)]]);
+        for answer in [true, false] {
+            let side = Region::new();
+            let block = append_block(&side, &[], location);
+            self.write(block, Some((ready, answer)))?;
+            let end = Builder::at_end(self.context, block, location);
+            end.insert(end.state("scf.yield")).map_err(|e| fail(self.function, e.to_string()))?;
+            state.region(side);
+        }
+        b.insert(state).map_err(|e| fail(self.function, e.to_string()))?;
+        Ok(())
+    }
+
+    /// Writes the program where a test of views has this answer, or where there is none.
+    fn write(&self, block: Blk<'c>, test: Option<(Val<'c>, bool)>) -> Result<(), Failed> {
+        let op = self.function;
+        let location = op.location();
+        let by_warps = !self.inside.is_empty() || self.fills.iter().any(|f| ProduceOneOp::cast(*f).is_some());
+        let waits = ops_of(self.entry).filter(|o| self.waits(*o));
+        let others = self.maps.iter().chain(&self.inside).copied().chain(waits);
+        let roots: Vec<OpRef<'c>> = self.fills.iter().copied().chain(others).collect();
+        let mut slice = self.slice(&roots, &|v| MemTokenType::cast(ty(v)).is_some())?;
+        if let Some((ready, answer)) = test {
+            slice = slice.deciding(ready, answer);
+        }
+        let mut values: FxHashMap<usize, Val<'c>> = FxHashMap::default();
+        // All warps go through what the maps need; one thread through the rest.
+        let b = Builder::at_end(self.context, block, location);
+        let of_maps = self.slice(&self.maps, &|_| false)?;
+        of_maps.write(&b, self.entry, &mut values, &mut |o, _| Ok((self.given)(o)))?;
+        // Side by side they are looked up together.
+        let made: Vec<OpRef<'c>> = ops_of(block).filter(|o| MakeTiledTmaDescOp::cast(*o).is_some()).collect();
+        made.iter().for_each(|map| move_to_end(*map, block));
+        let alone = Region::new();
+        let program = if by_warps { block } else { append_block(&alone, &[], location) };
+        let writer = Builder::at_end(self.context, program, location);
+        slice.write(&writer, self.entry, &mut values, &mut |o, values| {
+            if (self.given)(o) || self.maps.contains(&o) {
+                return Ok(true);
+            }
+            if self.waits(o) {
+                writer.set_location(o.location());
+                WaitForGridsOp::build(&writer, ty(result(o, 0)), None).map_err(|e| fail(o, e.to_string()))?;
+                return Ok(true);
+            }
+            if !self.fills.contains(&o) {
+                return Ok(false);
+            }
+            write_fill(&writer, o, by_warps, values)?;
+            Ok(true)
+        })?;
+        if by_warps {
+            leave_loops(block);
+        } else {
+            b.set_end(block);
+            ElectOp::build(&b, alone).map_err(|e| fail(op, e.to_string()))?;
+        }
+        // Those of views that are not ready must not be made.
+        made.into_iter().filter(|map| !has_uses(result(*map, 0))).for_each(erase);
+        Ok(())
+    }
 }
 
 fn move_to_end<'c>(op: OpRef<'c>, block: Blk<'c>) {

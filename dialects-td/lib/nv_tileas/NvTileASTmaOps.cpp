@@ -4,7 +4,8 @@
 // it is made of; whole warps make it, once or behind the copies by the one before; a load stands in the program of one
 // thread, and a store does not; a copy moves the view's elements and one tile of them, and uses a map that threads of its
 // own scope have made.
-// Not checked here: addresses and strides of the view, which are known at run time (`analysis::tensor_maps` proves them),
+// Not checked here: addresses and strides of the view, which are known at run time (`analysis::tensor_maps` proves them,
+// or `tma_ready` tests them),
 // and the layout of the destination, which the lowering compares with the map.
 #include "mlir/IR/OpImplementation.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
@@ -74,6 +75,8 @@ LogicalResult MakeTiledTmaDescOp::verify() {
     return emitOpError("scratch is 128 bytes of shared memory, got ") << scratch;
   return verifyMap(*this, getView().getType(), getDesc().getType());
 }
+
+LogicalResult TmaReadyOp::verify() { return verifyMap(*this, getView().getType(), cast<TmaDescType>(getDesc())); }
 
 // A copy between one stage in shared memory and a tile of the view, by a map that threads of the same scope have made.
 static LogicalResult verifyCopy(Operation *op, nv_tileaa::TiledViewType view, OperandRange indices,

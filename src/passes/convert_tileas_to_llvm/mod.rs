@@ -443,6 +443,7 @@ impl<'c, 'm> Lower<'c, 'm> {
                 Err(fail(op, "what other warps do has no place here; run tileas-specialize-agents first"))
             }
             MakeTiledTmaDescOp(x) => self.make_tiled_tma_desc(x),
+            TmaReadyOp(x) => self.tma_ready(x),
             AsyncTiledTmaLoadOp(x) => self.async_tiled_tma_load(x),
             AsyncTiledTmaStoreOp(x) => self.async_tiled_tma_store(x),
             AsyncTmaStoreWaitOp(x) => {

@@ -39,8 +39,8 @@ pub(super) fn prepare<'c>(
     for (side, slot) in product.sides.iter().zip(&mut ready) {
         let From::Copied(copied) = &side.from else { continue };
         let Some(desc) = copied.prepared else { continue };
-        b.set_location(copied.load.op().location());
-        change(b, copied.load.op(), &copied.operand.computed, (*slot, desc), warps)?;
+        b.set_location(copied.copy.load.op().location());
+        change(b, copied.copy.load.op(), &copied.operand.computed, (*slot, desc), warps)?;
         *slot = MemDescReinterpretOp::build(b, desc.into(), *slot).map_err(error)?.result();
     }
     b.set_location(op.location());

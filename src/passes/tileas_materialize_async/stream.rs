@@ -36,15 +36,17 @@ use tile_plan::PROMOTION;
 pub(super) struct Placed<'c> {
     pub product: Product<'c>,
     pub tiles: [Tile<'c>; 2],
-    /// Of each operand that comes through the ring.
+    /// Of each operand that tensor copies bring to the ring, or may bring.
     pub maps: Vec<Val<'c>>,
+    /// Whether they may.
+    ready: Option<Val<'c>>,
     /// Whether the product has been replaced, so that its op is no more.
     done: Cell<bool>,
 }
 
 impl<'c> Placed<'c> {
-    pub fn new(product: Product<'c>, tiles: [Tile<'c>; 2], maps: Vec<Val<'c>>) -> Self {
-        Self { product, tiles, maps, done: Cell::new(false) }
+    pub fn new(product: Product<'c>, tiles: [Tile<'c>; 2], (maps, ready): (Vec<Val<'c>>, Option<Val<'c>>)) -> Self {
+        Self { product, tiles, maps, ready, done: Cell::new(false) }
     }
 
     fn erase(&self) {
@@ -96,8 +98,8 @@ impl<'c> Stream<'c> {
         self.block(entry, self.ring.as_ref().map(|r| r.first), &mut vec![])?;
         for (_, copied) in self.products.iter().flat_map(|p| p.product.copied()) {
             // All that stood between the load and the product.
-            erase_users(copied.load.result());
-            let load = copied.load.op();
+            erase_users(copied.copy.load.result());
+            let load = copied.copy.load.op();
             tokens::pass_over(self.context, load).map_err(|e| fail(load, e.to_string()))?;
             erase(load);
         }
@@ -377,22 +379,55 @@ impl<'c> Stream<'c> {
     }
 
     /// The program that fills a stage: of one thread, where all operands of the product are copied, or else of the
-    /// producer's warps.
+    /// producer's warps. Where it depends on a test what can be copied, there are two.
     fn fill(&self, b: &Builder<'c>, placed: &Placed<'c>, ring: &Ring<'c>, it: Val<'c>) -> Result<(), Failed> {
         let op = placed.product.dot.op();
+        if placed.product.made().next().is_none() {
+            return self.copy(b, placed, ring, it, false);
+        }
+        let tested = placed.product.made().any(|(_, made)| made.if_ready.is_some());
+        let Some(ready) = placed.ready.filter(|_| tested) else { return self.make(b, placed, ring, it, false) };
+        let mut state = b.state("scf.if");
+        state.operands(&[ready]);
+        let mut blocks = vec![];
+        for _ in 0..2 {
+            let branch = Region::new();
+            blocks.push(append_block(&branch, &[], op.location()));
+            state.region(branch);
+        }
+        b.insert(state).map_err(|e| fail(op, e.to_string()))?;
+        for (block, ready) in blocks.into_iter().zip([true, false]) {
+            let branch = Builder::at_end(self.context, block, op.location());
+            self.make(&branch, placed, ring, it, ready)?;
+            branch.insert(branch.state("scf.yield")).map_err(|e| fail(op, e.to_string()))?;
+        }
+        Ok(())
+    }
+
+    /// The program of the producer's warps, where all views that are tested are `ready`, or may not be.
+    fn make(
+        &self,
+        b: &Builder<'c>,
+        placed: &Placed<'c>,
+        ring: &Ring<'c>,
+        it: Val<'c>,
+        ready: bool,
+    ) -> Result<(), Failed> {
+        let op = placed.product.dot.op();
         let error = |e: BuildError| fail(op, e.to_string());
-        let made: Vec<(&Side<'c>, Made<'c>)> = placed.product.made().collect();
-        let Some((_, first)) = made.first() else { return self.copy(b, placed, ring, it) };
+        let all: Vec<(&Side<'c>, Made<'c>)> = placed.product.made().collect();
+        let Some((_, first)) = all.first() else { return Err(fail(op, "no warps make an operand")) };
+        let made = || all.iter().filter(|(_, one)| !(ready && one.if_ready.is_some()));
         let filled = Region::new();
         let program = append_block(&filled, &[], op.location());
         let inside = Builder::at_end(self.context, program, op.location());
-        if placed.product.copied().next().is_some() {
-            self.copy(&inside, placed, ring, it)?;
+        if placed.product.copies(true).next().is_some() {
+            self.copy(&inside, placed, ring, it, ready)?;
         }
         // What is loaded to registers is under way while the stage is waited for; copies need the stage.
         let around = loops_around(op).next();
         let mut values = vec![];
-        for (_, one) in &made {
+        for (_, one) in made() {
             let by = one.by.op();
             let body = entry_block(region(by, 0)).ok_or_else(|| fail(by, "it has no program"))?;
             let mut map = FxHashMap::default();
@@ -409,7 +444,7 @@ impl<'c> Stream<'c> {
         let token = ProducerTokenType::get(op.location()).ok_or_else(|| fail(op, "no type of tokens"))?;
         ProducerAcquireOp::build(&inside, token.into(), ring.pipeline, it, None).map_err(error)?;
         let slots = self.slots(&inside, placed, ring, it)?;
-        for ((side, one), map) in made.iter().zip(values) {
+        for ((side, one), map) in made().zip(values) {
             let slot = placed.product.sides.iter().position(|s| s.number == side.number);
             let slot = slots[slot.ok_or_else(|| fail(op, "an operand has no stage"))?];
             let of = |v: Val<'c>| map.get(&key(v)).copied().unwrap_or(v);
@@ -430,35 +465,46 @@ impl<'c> Stream<'c> {
             ProducerCommitOp::build(&inside, ring.pipeline, it, copies).map_err(error)?;
         }
         YieldOp::build(&inside, &[]).map_err(error)?;
-        let (warps, fast) = (first.by.warps(), first.by.fast());
-        let program = ProduceOneOp::build(b, &[], i64_attr(self.context, warps), i64_attr(self.context, fast), filled);
-        let fills: Vec<OpRef<'c>> = made.iter().map(|(_, one)| one.by.op()).collect();
+        let [warps, fast] = [first.by.warps(), first.by.fast()].map(|n| i64_attr(self.context, n));
+        let program = ProduceOneOp::build(b, &[], warps, fast, false, filled);
+        let fills: Vec<OpRef<'c>> = all.iter().map(|(_, one)| one.by.op()).collect();
         give_agent(&fills, program.map_err(error)?.op());
         Ok(())
     }
 
-    /// The program of one thread that copies what is copied of the operands of a product.
-    fn copy(&self, b: &Builder<'c>, placed: &Placed<'c>, ring: &Ring<'c>, it: Val<'c>) -> Result<(), Failed> {
+    /// The program of one thread that copies what is copied of the operands of a product, with what is if views are
+    /// `ready`, and announces it.
+    fn copy(
+        &self,
+        b: &Builder<'c>,
+        placed: &Placed<'c>,
+        ring: &Ring<'c>,
+        it: Val<'c>,
+        ready: bool,
+    ) -> Result<(), Failed> {
         let dot = placed.product.dot;
         let error = |e: BuildError| fail(dot.op(), e.to_string());
         let region = Region::new();
         let program = append_block(&region, &[], dot.op().location());
         let inside = Builder::at_end(self.context, program, dot.op().location());
-        let bytes: i64 = placed.product.copied().map(|(_, c)| i64::from(c.bytes)).sum();
+        let bytes: i64 = placed.product.copies(ready).map(|(_, c)| i64::from(c.bytes)).sum();
         let token = ProducerTokenType::get(dot.op().location()).ok_or_else(|| fail(dot.op(), "no type of tokens"))?;
         let acquired =
             ProducerAcquireOp::build(&inside, token.into(), ring.pipeline, it, Some(i64_attr(self.context, bytes)))
                 .map_err(error)?;
         let slots = self.slots(&inside, placed, ring, it)?;
-        let slots = placed.product.sides.iter().zip(slots).filter(|(s, _)| matches!(s.from, From::Copied(_)));
-        for (((_, copied), map), (_, slot)) in placed.product.copied().zip(&placed.maps).zip(slots) {
-            let indices: Vec<Val<'c>> = copied.load.indices().collect();
-            inside.set_location(copied.load.op().location());
-            AsyncTiledTmaLoadOp::build(&inside, copied.load.view(), &indices, *map, slot, acquired.token())
+        // Maps are those of all copies that there may be.
+        let starts = |side: &Side<'c>| placed.product.copies(ready).any(|(s, _)| s.number == side.number);
+        for ((side, copy), map) in placed.product.copies(true).zip(&placed.maps).filter(|((s, _), _)| starts(s)) {
+            let slot = placed.product.sides.iter().position(|s| s.number == side.number);
+            let slot = slots[slot.ok_or_else(|| fail(dot.op(), "an operand has no stage"))?];
+            let indices: Vec<Val<'c>> = copy.load.indices().collect();
+            inside.set_location(copy.load.op().location());
+            AsyncTiledTmaLoadOp::build(&inside, copy.load.view(), &indices, *map, slot, acquired.token())
                 .map_err(error)?;
         }
         let elect = ElectOp::build(b, region).map_err(error)?;
-        let loads: Vec<OpRef<'c>> = placed.product.copied().map(|(_, c)| c.load.op()).collect();
+        let loads: Vec<OpRef<'c>> = placed.product.copies(ready).map(|(_, c)| c.load.op()).collect();
         give_agent(&loads, elect.op());
         Ok(())
     }

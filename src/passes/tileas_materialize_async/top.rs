@@ -63,7 +63,7 @@ impl<'c> Ring<'c> {
         let consumers = i64_attr(context, plan.consumer_warps().into());
         // One thread announces what tensor copies bring; each warp that stores says when it has, and each thread when
         // its copies are done.
-        let announces = i64::from(product.copied().next().is_some());
+        let announces = i64::from(product.copies(true).next().is_some());
         let (copies, stores) = product.by_threads();
         let each = i64::from(stores) + if copies { THREADS } else { 0 };
         let arrivals = product.made().next().map(|(_, made)| i64_attr(context, made.by.warps() * each + announces));

@@ -76,6 +76,28 @@ gpu.module @kernels {
     nv_tileaa.return
   }
 
+  // The address is a multiple of 16, and so is the stride in bytes, below 2^40: of bits 4 to 39, which are 3 to 38 of its
+  // elements, any may be one.
+  // CHECK-LABEL: llvm.func @ready(
+  // CHECK-SAME: %[[P:[a-z0-9]+]]: !llvm.ptr<1>{{.*}}, %[[N:[a-z0-9]+]]: i32{{.*}}, %[[TO:[a-z0-9]+]]: !llvm.ptr<1>
+  // CHECK-DAG: %[[BASE:.*]] = llvm.ptrtoint %[[P]]
+  // CHECK-DAG: %[[C15:.*]] = llvm.mlir.constant(15 : i64)
+  // CHECK-DAG: %[[LOW:.*]] = llvm.and %[[BASE]], %[[C15]]
+  // CHECK-DAG: %[[STRIDE:.*]] = llvm.zext %[[N]] : i32 to i64
+  // CHECK-DAG: %[[MASK:.*]] = llvm.mlir.constant(-549755813881 : i64)
+  // CHECK: %[[WRONG:.*]] = llvm.and %[[STRIDE]], %[[MASK]]
+  // CHECK: %[[ALL:.*]] = llvm.or %[[LOW]], %[[WRONG]]
+  // CHECK: llvm.icmp "eq" %[[ALL]],
+  nv_tileaa.func @ready(%p: !nv_tileaa.ptr<bf16>, %n: i32, %to: !nv_tileaa.ptr<i1>) attributes {numWarps = 1 : i64} {
+    %m = nv_tileaa.make_memref %p, shape = [%n, %n : i32, i32], strides = [%n : i32] : <bf16> -> <?x?xbf16, strides = [?, 1]>
+    %v = nv_tileaa.make_tiled_view %m : <?x?xbf16, strides = [?, 1]> -> <tile = [8, 128], memref<?x?xbf16, strides = [?, 1]>, padding = zero>
+    %ready = nv_tileas.tma_ready %v for !desc : !view
+    scf.if %ready {
+      nv_tileas.barrier
+    }
+    nv_tileaa.return
+  }
+
   // Two maps are looked up together, by lanes of their own.
   // CHECK-LABEL: llvm.func @two_maps(
   // CHECK: redux.sync

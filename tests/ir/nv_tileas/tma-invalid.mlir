@@ -419,3 +419,23 @@ nv_tileaa.func @store_of_a_ring(%v: !view, %d: !desc, %m: !ring, %i: i32) attrib
   nv_tileas.async.tiled_tma_store %m to %v[%i, %i] by %d : !ring -> !view[i32, i32], !desc
   nv_tileaa.return
 }
+
+// -----
+
+#x = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 64]>
+#y = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32]>
+#s = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 72, 144, 288]>
+!scratch = !nv_tileas.memdesc<128xi8, #x>
+!small = !nv_tileas.memdesc<64xi8, #y>
+!stage = !nv_tileas.memdesc<8x64xbf16, #s, align = 1024>
+!ring = !nv_tileas.memdesc<8x64xbf16, #s, stages = 2, align = 1024>
+!turned = !nv_tileas.memdesc<64x8xbf16, #s, align = 1024>
+!view = !nv_tileaa.tiled_view<tile = [8, 64], memref<64x64xbf16, strides = [64, 1]>, padding = zero>
+!sparse = !nv_tileaa.tiled_view<tile = [8, 64], memref<64x64xbf16, strides = [64, 1]>, padding = zero, sparse_dim = 0>
+!desc = !nv_tileas.tma_desc<bf16, dims = [1, 0], box = [64, 8], steps = [1, 1], swizzle = 128, fill = zero>
+
+nv_tileaa.func @ready(%v: !view) attributes {numWarps = 1 : i64} {
+  // expected-error @+1 {{map has elements 'f16', and the view 'bf16'}}
+  %r = nv_tileas.tma_ready %v for !nv_tileas.tma_desc<f16, dims = [1, 0], box = [64, 8], steps = [1, 1], swizzle = 128, fill = zero> : !view
+  nv_tileaa.return
+}

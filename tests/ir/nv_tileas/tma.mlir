@@ -45,6 +45,23 @@ nv_tileaa.func @again(%p: !nv_tileaa.ptr<bf16>, %n: i32, %x: !nv_tileas.pipeline
   nv_tileaa.return
 }
 
+// CHECK-LABEL: nv_tileaa.func @tested
+// CHECK: %[[READY:.*]] = nv_tileas.tma_ready %{{.*}} for !nv_tileas.tma_desc<bf16, dims = [1, 0], {{.*}}> : <tile = [8, 64], {{.*}}>
+// CHECK-NEXT: scf.if %[[READY]]
+// CHECK: producer_acquire %{{.*}} bytes 0 :
+nv_tileaa.func @tested(%p: !nv_tileaa.ptr<bf16>, %n: i32, %x: !nv_tileas.pipeline<1>) attributes {numWarps = 1 : i64} {
+  %m = nv_tileaa.make_memref %p, shape = [%n, %n : i32, i32], strides = [%n : i32] : <bf16> -> <?x?xbf16, strides = [?, 1]>
+  %v = nv_tileaa.make_tiled_view %m : <?x?xbf16, strides = [?, 1]> -> <tile = [8, 64], memref<?x?xbf16, strides = [?, 1]>, padding = zero>
+  %it = nv_tileas.async.pipeline.create_iterator %x : !nv_tileas.pipeline<1>
+  %ready = nv_tileas.tma_ready %v for !desc : !view
+  scf.if %ready {
+    nv_tileas.async.elect {
+      %token = nv_tileas.async.pipeline.producer_acquire %x[%it] bytes 0 : !nv_tileas.pipeline<1>
+    }
+  }
+  nv_tileaa.return
+}
+
 // CHECK-LABEL: nv_tileaa.func @store
 // CHECK: nv_tileas.async.tiled_tma_store %{{.*}} to %{{.*}}[%{{.*}}, %{{.*}}] by %{{.*}} : <8x64xbf16, #{{.*}}, align = 1024> -> <{{.*}}>[i32, i64], <bf16, {{.*}}>
 // CHECK-NEXT: nv_tileas.async.tma_store_wait %{{[0-9]+}} : !nv_tileas.memdesc<8x64xbf16

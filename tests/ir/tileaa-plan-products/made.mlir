@@ -1,13 +1,15 @@
 // RUN: tileiras-opt %s --split-input-file --remarks --verify-diagnostics --pass-pipeline='builtin.module(tileaa-plan-products{compute-capability=sm_90})' | FileCheck %s
 // Operands that warps of a producer make, because no tensor copies bring them.
 
+// CHECK-LABEL: @base
+// CHECK: nv_tileaa.dot {{.*}} {nv_tileas.made = array<i64: 1, 1>, nv_tileas.or_copied = array<i64: 0, 1>}
 !view = !nv_tileaa.tiled_view<tile = [64, 64], memref<?x256xf16, strides = [256, 1]>, padding = zero>
 nv_tileaa.func @base(%p: !nv_tileaa.ptr<f16>, %n: i32, %zero: tensor<64x64xf32>) {
   %m = nv_tileaa.make_memref %p, shape = [%n : i32], strides = [] : <f16> -> <?x256xf16, strides = [256, 1]>
   %v = nv_tileaa.make_tiled_view %m : <?x256xf16, strides = [256, 1]> -> !view
   %a, %t1 = nv_tileaa.tiled_load <weak> %v[%n, %n] : !view[i32, i32] -> tensor<64x64xf16>
   %b, %t2 = nv_tileaa.tiled_load <weak> %v[%n, %n] : !view[i32, i32] -> tensor<64x64xf16>
-  // expected-remark @below {{lhs is made by warps: no tensor map copies it: the base address is not known to be a multiple of 16 bytes; rhs is made by warps}}
+  // expected-remark @below {{lhs is made by warps where a test at run time says so: no tensor map copies it: the base address is not known to be a multiple of 16 bytes; rhs is made by warps where a test}}
   %d = nv_tileaa.dot %a, %b, %zero : tensor<64x64xf16>, tensor<64x64xf16>, tensor<64x64xf32>
   nv_tileaa.return
 }
@@ -19,7 +21,7 @@ nv_tileaa.func @stride(%p0: !nv_tileaa.ptr<f16>, %n: i32, %zero: tensor<64x64xf3
   %v = nv_tileaa.make_tiled_view %m : <?x256xf16, strides = [?, 1]> -> !view
   %a, %t1 = nv_tileaa.tiled_load <weak> %v[%n, %n] : !view[i32, i32] -> tensor<64x64xf16>
   %b, %t2 = nv_tileaa.tiled_load <weak> %v[%n, %n] : !view[i32, i32] -> tensor<64x64xf16>
-  // expected-remark @below {{lhs is made by warps: no tensor map copies it: the stride of dimension 0 is not known to be a multiple of 8 elements; rhs is made by warps}}
+  // expected-remark @below {{lhs is made by warps where a test at run time says so: no tensor map copies it: the stride of dimension 0 is not known to be a multiple of 8 elements; rhs is made by warps where a test}}
   %d = nv_tileaa.dot %a, %b, %zero : tensor<64x64xf16>, tensor<64x64xf16>, tensor<64x64xf32>
   nv_tileaa.return
 }

@@ -72,15 +72,15 @@ nv_tileaa.func @gathered(%p0: !nv_tileaa.ptr<f16>, %q: !nv_tileaa.ptr<i32>, %n: 
 // CHECK-NEXT: producer_commit %[[P:.*]][%[[IT:.*]]] : <
 // CHECK-NEXT: producer_commit %[[P]][%[[IT]]] copies : <
 // CHECK: nv_tileaa.return
-!narrow = !nv_tileaa.tiled_view<tile = [128, 64], memref<?x?xf16, strides = [?, 1]>, padding = zero>
+!narrow = !nv_tileaa.tiled_view<tile = [128, 64], memref<?x?xf16, strides = [196, 1]>, padding = zero>
 !view = !nv_tileaa.tiled_view<tile = [64, 64], memref<?x256xf16, strides = [256, 1]>, padding = zero>
 nv_tileaa.func @both(%p0: !nv_tileaa.ptr<f16>, %q0: !nv_tileaa.ptr<f16>, %n0: i32, %x: i32) {
   %zero = arith.constant dense<0.0> : tensor<128x64xf32>
   %p = nv_tileaa.assume #cuda_tile.div_by<16>, %p0 : !nv_tileaa.ptr<f16>
   %q = nv_tileaa.assume #cuda_tile.div_by<16>, %q0 : !nv_tileaa.ptr<f16>
   %n = nv_tileaa.assume #cuda_tile.div_by<4>, %n0 : i32
-  %m = nv_tileaa.make_memref %p, shape = [%n, %n : i32, i32], strides = [%n : i32] : <f16> -> <?x?xf16, strides = [?, 1]>
-  %v = nv_tileaa.make_tiled_view %m : <?x?xf16, strides = [?, 1]> -> !narrow
+  %m = nv_tileaa.make_memref %p, shape = [%n, %n : i32, i32], strides = [] : <f16> -> <?x?xf16, strides = [196, 1]>
+  %v = nv_tileaa.make_tiled_view %m : <?x?xf16, strides = [196, 1]> -> !narrow
   %m1 = nv_tileaa.make_memref %q, shape = [%n : i32], strides = [] : <f16> -> <?x256xf16, strides = [256, 1]>
   %w = nv_tileaa.make_tiled_view %m1 : <?x256xf16, strides = [256, 1]> -> !view
   %c0 = arith.constant 0 : i32
@@ -103,14 +103,14 @@ nv_tileaa.func @both(%p0: !nv_tileaa.ptr<f16>, %q0: !nv_tileaa.ptr<f16>, %n0: i3
 // CHECK-NOT: copies
 // CHECK: nv_tileas.local_store
 // CHECK-NEXT: producer_commit
-!narrow = !nv_tileaa.tiled_view<tile = [128, 64], memref<?x?xf16, strides = [?, 1]>, padding = zero>
+!narrow = !nv_tileaa.tiled_view<tile = [128, 64], memref<?x?xf16, strides = [193, 1]>, padding = zero>
 !view = !nv_tileaa.tiled_view<tile = [64, 64], memref<?x256xf16, strides = [256, 1]>, padding = zero>
 nv_tileaa.func @single(%p0: !nv_tileaa.ptr<f16>, %q0: !nv_tileaa.ptr<f16>, %n: i32, %x: i32) {
   %zero = arith.constant dense<0.0> : tensor<128x64xf32>
   %p = nv_tileaa.assume #cuda_tile.div_by<16>, %p0 : !nv_tileaa.ptr<f16>
   %q = nv_tileaa.assume #cuda_tile.div_by<16>, %q0 : !nv_tileaa.ptr<f16>
-  %m = nv_tileaa.make_memref %p, shape = [%n, %n : i32, i32], strides = [%n : i32] : <f16> -> <?x?xf16, strides = [?, 1]>
-  %v = nv_tileaa.make_tiled_view %m : <?x?xf16, strides = [?, 1]> -> !narrow
+  %m = nv_tileaa.make_memref %p, shape = [%n, %n : i32, i32], strides = [] : <f16> -> <?x?xf16, strides = [193, 1]>
+  %v = nv_tileaa.make_tiled_view %m : <?x?xf16, strides = [193, 1]> -> !narrow
   %m1 = nv_tileaa.make_memref %q, shape = [%n : i32], strides = [] : <f16> -> <?x256xf16, strides = [256, 1]>
   %w = nv_tileaa.make_tiled_view %m1 : <?x256xf16, strides = [256, 1]> -> !view
   %c0 = arith.constant 0 : i32
