@@ -189,6 +189,24 @@ def TileAAOutlineProducers : Pass<"tileaa-outline-producers", "::mlir::ModuleOp"
   let dependentDialects = ["nv_tileaa", "nv_tileas"];
 }
 
+def TileASTakeTurns : Pass<"tileas-take-turns", "::mlir::ModuleOp"> {
+  let summary = "warpgroups take turns with the tensor cores";
+  let description = [{
+    In agents of several warpgroups: loops whose products are started together, and whose sums are then computed with. A
+    warpgroup starts its products when the one before has started its own, so that one computes while another multiplies.
+    Where the tensor cores are not what bounds an iteration, turns would only be waited for, and there are none.
+  }];
+  let options = [
+    Option<"computeCapability", "compute-capability", "std::string", "\"sm_100\"", "target, sm_NN">,
+    Option<"turns", "turns", "std::string", "\"if-faster\"",
+           "always where they are possible, never, or if-faster, which asks the numbers of the machine">
+  ];
+  let statistics = [
+    Statistic<"numLoops", "num-loops", "loops whose warpgroups take turns">
+  ];
+  let dependentDialects = ["nv_tileas"];
+}
+
 def TileASPrefetchTiles : Pass<"tileas-prefetch-tiles", "::mlir::ModuleOp"> {
   let summary = "producers that make tiles load for the next one before they make this one";
   let description = [{

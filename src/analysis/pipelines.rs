@@ -8,6 +8,10 @@
 //! protocol is checked for all small ones. A branch is never taken, always, or by turns. Where a test of views decides
 //! which copies there are, the protocol of each answer is checked.
 //!
+//! Warpgroups that take turns (`create_turns`) go through their program each for itself, so each of them is an agent of
+//! the protocol. Barriers of all threads of an agent take no part in it. They cannot stop those who take turns, because
+//! nobody may come to one with a turn that has not been given, and all come to the same ones in the same order.
+//!
 //! What is found is a violation of the protocol with an interleaving that leads to it, or a reason why the program
 //! cannot be followed.
 
@@ -16,14 +20,16 @@ use super::{
     tensor_map_ops::readiness,
 };
 use crate::dialect::{
+    behaviour::{SyncKind, sync_kind},
     dots::SharedDot,
     layouts::{Tensor, storage_bits},
     nv_tileaa::MemTokenType,
     nv_tileas::{
-        AgentSwitchOp, AllocTensorOp, AnyOp, ConsumerReleaseOp, ConsumerWaitOp, CreatePipelineOp, IncIterOp,
-        MemDescSlotOp, MemDescType, PipelineIteratorType, PipelineType, ProducerAcquireOp, ProducerCommitOp, StageOp,
+        AgentSwitchOp, AllocTensorOp, AnyOp, ConsumerReleaseOp, ConsumerWaitOp, CreatePipelineOp, CreateTurnsOp,
+        EndTurnsOp, GiveTurnOp, IncIterOp, MemDescSlotOp, MemDescType, PipelineIteratorType, PipelineType,
+        ProducerAcquireOp, ProducerCommitOp, StageOp, TakeTurnOp, TurnsType,
     },
-    product_plan::ProductPlan,
+    product_plan::{ProductPlan, WARPGROUP},
     rt::*,
     shared_memory::SCRATCH_BYTES,
     thread_scope::ThreadScope,
@@ -94,17 +100,19 @@ const MOST_RUNS: i64 = 4000;
 /// Checks the pipelines of a function, if it has any.
 pub fn check<'c>(function: OpRef<'c>) -> Result<(), Fault<'c>> {
     let pipelines = collect_ops(function, CreatePipelineOp::cast);
-    let Some(first) = pipelines.first() else { return Ok(()) };
-    let is_tested = !collect_ops(function, |o| readiness(o)).is_empty();
+    let turns = collect_ops(function, CreateTurnsOp::cast);
+    let made = pipelines.iter().map(|p| p.op()).chain(turns.iter().map(|t| t.op()));
+    let Some(first) = made.into_iter().next() else { return Ok(()) };
+    let is_tested = !collect_ops(function, readiness).is_empty();
     let answers: &[bool] = if is_tested { &[true, false] } else { &[true] };
-    answers.iter().try_for_each(|ready| check_one(function, &pipelines, *first, *ready))
+    answers.iter().try_for_each(|ready| check_one(function, &pipelines, first, *ready))
 }
 
 /// Checks the protocol that there is where views are `ready`, or are not.
 fn check_one<'c>(
     function: OpRef<'c>,
     pipelines: &[CreatePipelineOp<'c>],
-    first: CreatePipelineOp<'c>,
+    first: OpRef<'c>,
     ready: bool,
 ) -> Result<(), Fault<'c>> {
     let mut extract = Extract::new(function, pipelines, ready)?;
@@ -116,19 +124,31 @@ fn check_one<'c>(
     };
     for (number, block) in agents.iter().enumerate() {
         extract.number = number;
-        extract.loops_seen = 0;
-        extract.branches_seen = 0;
-        extract.stored = false;
         extract.fills = ops_of(*block).any(|op| {
             let mut commits = false;
             walk(op, &mut |o| commits |= ProducerCommitOp::cast(o).is_some());
             commits
         });
-        let body = extract.block(*block)?;
-        extract.program.agent(&format!("agent {number}"), 128, body);
+        let mut taken = vec![];
+        ops_of(*block).for_each(|op| walk(op, &mut |o| taken.extend(CreateTurnsOp::cast(o))));
+        // All that an agent has are those of all its warpgroups.
+        extract.groups = taken.first().map_or(1, |t| groups_of(t.turns()));
+        for group in 0..extract.groups {
+            extract.group = group;
+            extract.loops_seen = 0;
+            extract.branches_seen = 0;
+            extract.stored = false;
+            extract.holds = false;
+            let body = extract.block(*block)?;
+            let name = match extract.groups {
+                1 => format!("agent {number}"),
+                _ => format!("warpgroup {group} of agent {number}"),
+            };
+            extract.program.agent(&name, WARPGROUP * THREADS, body);
+        }
     }
     extract.limit_runs();
-    extract.program.check().map_err(|violation| (first.op(), violation.to_string()))
+    extract.program.check().map_err(|violation| (first, violation.to_string()))
 }
 
 /// A loop or branch that all agents go through.
@@ -147,6 +167,8 @@ struct Pipeline {
 struct Extract<'c> {
     program: Program,
     pipelines: FxHashMap<usize, Pipeline>,
+    /// Barriers of those who take turns, one for each warpgroup.
+    turns: FxHashMap<usize, Array>,
     storages: FxHashMap<usize, Array>,
     /// Iterators by the number of their steps, and truth values.
     values: FxHashMap<usize, Expr>,
@@ -156,6 +178,11 @@ struct Extract<'c> {
     branches_seen: usize,
     /// The agent.
     number: usize,
+    /// The warpgroup of the agent, of so many that take turns; the only one where none do.
+    group: u32,
+    groups: u32,
+    /// Whether it has a turn that it has not given.
+    holds: bool,
     /// Whether its warps fill stages themselves.
     fills: bool,
     /// Whether they have stored what they have not committed.
@@ -183,15 +210,21 @@ impl<'c> Extract<'c> {
             let empty = program.barrier(&format!("empty{i}"), stages as usize, consumers);
             known.insert(key(pipeline.pipeline()), Pipeline { stages, consumers, full, empty });
         }
+        let mut turns = FxHashMap::default();
+        for (i, made) in collect_ops(function, CreateTurnsOp::cast).into_iter().enumerate() {
+            let groups = groups_of(made.turns()) as usize;
+            turns.insert(key(made.turns()), program.named(&format!("turn{i}"), groups, 2 * WARPGROUP * THREADS));
+        }
         let mut relevant = FxHashSet::default();
         walk(function, &mut |o| {
-            if takes_part(o) {
+            if takes_part(o) || takes_turns(o) {
                 relevant.extend(std::iter::successors(Some(o), |p| parent_op(*p)).map(op_key));
             }
         });
         Ok(Self {
             program,
             pipelines: known,
+            turns,
             storages: FxHashMap::default(),
             values: FxHashMap::default(),
             loops: vec![],
@@ -199,6 +232,9 @@ impl<'c> Extract<'c> {
             loops_seen: 0,
             branches_seen: 0,
             number: 0,
+            group: 0,
+            groups: 1,
+            holds: false,
             fills: false,
             stored: false,
             counters: vec![],
@@ -209,10 +245,17 @@ impl<'c> Extract<'c> {
 
     fn block(&mut self, block: Blk<'c>) -> Result<Vec<Op>, Fault<'c>> {
         let mut ops = vec![];
+        let held = self.holds;
         for op in ops_of(block) {
+            if self.holds && meets(op) {
+                return Err((op, "threads meet here, and one warpgroup has not given its turn".into()));
+            }
             self.op(op, &mut ops)?;
         }
-        Ok(ops)
+        match ops_of(block).last().filter(|_| self.holds != held) {
+            Some(last) => Err((last, "a turn that is taken before this is not given, or given and not taken".into())),
+            None => Ok(ops),
+        }
     }
 
     fn op(&mut self, op: OpRef<'c>, out: &mut Vec<Op>) -> Result<(), Fault<'c>> {
@@ -247,6 +290,8 @@ impl<'c> Extract<'c> {
                 let next = self.value(op, x.iterator())? + 1;
                 self.values.insert(key(x.next()), next);
             }
+            // One thread of all.
+            Some(ElectOp(_)) if self.group > 0 => {}
             Some(ElectOp(_)) => {
                 let body = entry_block(region(op, 0)).ok_or((op, "no program".to_string()))?;
                 out.extend(self.block(body)?);
@@ -282,6 +327,7 @@ impl<'c> Extract<'c> {
             Some(AsyncDotWaitOp(x)) => {
                 out.push(Op::WaitGroups { engine: Engine::Product, pending: x.pending() as u32 });
             }
+            Some(CreateTurnsOp(_) | TakeTurnOp(_) | GiveTurnOp(_) | EndTurnsOp(_)) => self.turn(op, out)?,
             Some(LocalLoadOp(x)) => self.touch(op, x.source(), out)?,
             // A producer's warps fill a stage.
             Some(LocalStoreOp(x)) if self.fills => {
@@ -296,6 +342,25 @@ impl<'c> Extract<'c> {
                 return Err((op, "a pipeline in this op cannot be followed".into()));
             }
             _ => {}
+        }
+        Ok(())
+    }
+
+    /// A turn of this warpgroup, or one that it gives.
+    fn turn(&mut self, op: OpRef<'c>, out: &mut Vec<Op>) -> Result<(), Fault<'c>> {
+        let made = CreateTurnsOp::cast(op).map(|c| c.turns());
+        let turns = made.unwrap_or_else(|| operand(op, 0));
+        let barriers =
+            *self.turns.get(&key(turns)).ok_or((op, "the turns are not made in this function".to_string()))?;
+        let of = |group: u32| barriers.at(&Expr::from(i64::from(group)));
+        let next = (self.group + 1) % self.groups;
+        if made.is_some() {
+            out.extend((next == 0).then(|| Op::Post(of(0))));
+        } else if EndTurnsOp::cast(op).is_some() {
+            out.extend((self.group == 0).then(|| Op::Sync(of(0))));
+        } else {
+            self.holds = TakeTurnOp::cast(op).is_some();
+            out.push(if self.holds { Op::Sync(of(self.group)) } else { Op::Post(of(next)) });
         }
         Ok(())
     }
@@ -355,6 +420,9 @@ impl<'c> Extract<'c> {
         let pipeline = self.pipeline(op, x.pipeline())?;
         let warps = ThreadScope::of(op).and_then(|s| s.warps).and_then(|w| u32::try_from(w).ok());
         let count = warps.ok_or((op, "the number of its warps is not known".to_string()))?;
+        if self.groups > 1 {
+            return Err((op, "warpgroups that take turns fill a stage together, which cannot be followed".into()));
+        }
         let barrier = pipeline.full.at(&slot);
         if x.copies() && self.stored {
             return Err((op, "what the warps have stored is not committed before their copies".into()));
@@ -380,7 +448,8 @@ impl<'c> Extract<'c> {
         let pipeline = self.pipeline(x.op(), x.pipeline())?;
         // Once for each warp that gets here, however many the barrier waits for.
         let warps = ThreadScope::of(x.op()).and_then(|s| s.warps).and_then(|w| u32::try_from(w).ok());
-        let arrive = Op::Arrive { barrier: pipeline.empty.at(&slot), count: warps.unwrap_or(pipeline.consumers) };
+        let count = warps.unwrap_or(pipeline.consumers) / self.groups;
+        let arrive = Op::Arrive { barrier: pipeline.empty.at(&slot), count };
         out.push(match x.predicate() {
             Some(p) => Op::If { condition: self.value(x.op(), p)?, then: vec![arrive], otherwise: vec![] },
             None => arrive,
@@ -601,6 +670,28 @@ fn takes_part(op: OpRef<'_>) -> bool {
         || ConsumerWaitOp::cast(op).is_some()
         || ConsumerReleaseOp::cast(op).is_some()
         || IncIterOp::cast(op).is_some()
+}
+
+/// Ops by which warpgroups take turns.
+fn takes_turns(op: OpRef<'_>) -> bool {
+    CreateTurnsOp::cast(op).is_some()
+        || TakeTurnOp::cast(op).is_some()
+        || GiveTurnOp::cast(op).is_some()
+        || EndTurnsOp::cast(op).is_some()
+}
+
+/// Warpgroups that take turns.
+fn groups_of(turns: Val<'_>) -> u32 {
+    TurnsType::cast(ty(turns)).and_then(|t| u32::try_from(t.groups()).ok()).unwrap_or(1)
+}
+
+/// Whether all threads of an agent meet, in an op or in those inside of it.
+fn meets(op: OpRef<'_>) -> bool {
+    let mut meets = false;
+    walk(op, &mut |o| {
+        meets |= matches!(sync_kind(o), SyncKind::Barrier | SyncKind::Scratch | SyncKind::ScratchAndMeet);
+    });
+    meets
 }
 
 /// Bytes of one tile.

@@ -31,7 +31,7 @@ use crate::dialect::{
     upstream::Scf,
 };
 use agents::{Division, Role};
-use melior::ir::Attribute;
+use melior::ir::{Attribute, r#type::IntegerType};
 use rustc_hash::{FxHashMap, FxHashSet};
 use tile_machine::Machine;
 use tile_plan::Numbers;
@@ -204,6 +204,7 @@ const PIPES: [(&str, [&str; 2]); 4] = [
     ("convert", ["pipe.convert.interval", "pipe.pack.beside_wgmma"]),
 ];
 const FMA: usize = 0;
+const ALU: usize = 1;
 /// The pools behind them.
 const TENSOR: usize = 4;
 const SHARED: usize = 5;
@@ -411,6 +412,7 @@ impl<'c> Model<'_, 'c> {
                 return Some(of_product);
             }
         }
+        let beside = self.division.is_some();
         let mut busy = |pool: usize, clocks: f64| {
             let clocks = clocks.ceil() as u32;
             if clocks > 0 {
@@ -452,12 +454,12 @@ impl<'c> Model<'_, 'c> {
             cost.latency = clocks.max(cost.issue) + get("latency.shared")? as u32;
         } else if ReduceOp::cast(op).is_some() || ScanOp::cast(op).is_some() {
             let elements: u64 = operands(op).map(|v| threads_elements(v)).sum();
-            let clocks = busy(1, instructions(elements) * self.interval(1)?);
+            let clocks = busy(ALU, instructions(elements) * interval(ALU, self.machine, beside)?);
             cost.issue = clocks;
             cost.latency = clocks + 5 * get("latency.shuffle")? as u32;
         } else {
             // All others are counted by the tile that they work on; those with regions by what is in them.
-            let clocks = self.arithmetic(op, self.warps)?;
+            let clocks = arithmetic(op, self.warps, self.machine, beside)?;
             let total: u32 = clocks.iter().enumerate().map(|(pool, c)| busy(pool, *c)).max().unwrap_or(0);
             cost.issue = total;
             cost.latency = total + get("latency.alu")?.ceil() as u32;
@@ -470,30 +472,6 @@ impl<'c> Model<'_, 'c> {
             cost.latency = cost.issue + waited;
         }
         Some(cost)
-    }
-
-    /// Clocks of each pipe for what an op and its regions compute, by so many warps.
-    fn arithmetic(&self, op: OpRef<'_>, warps: u64) -> Option<[f64; PIPES.len()]> {
-        let schedulers = self.machine.get("sm.schedulers").ok()?;
-        let mut clocks = [0.0; PIPES.len()];
-        walk(op, &mut |inner| {
-            let tile = results(inner).chain(operands(inner)).map(threads_elements).max().unwrap_or(0);
-            let name = op_name(inner);
-            let math = name.starts_with("math.") && name != "math.fma";
-            let listed = OPS.iter().find(|(op, _)| *op == name).map(|(_, pipe)| *pipe);
-            let pipe = listed.unwrap_or(if math { 2 } else { 1 });
-            // What only says of which tile registers are has no instructions.
-            let computes = behaviour::layout_relation(inner) == LayoutRelation::Same;
-            if computes && region_count(inner) == 0 {
-                clocks[pipe] += (tile * warps) as f64 / schedulers * self.interval(pipe).unwrap_or(1.0);
-            }
-        });
-        Some(clocks)
-    }
-
-    /// Clocks of a pipe for an instruction of a warp.
-    fn interval(&self, pipe: usize) -> Option<f64> {
-        self.machine.get(PIPES[pipe].1[usize::from(self.division.is_some())]).ok()
     }
 
     /// What brings a tile to a ring, or says how it lies there.
@@ -514,7 +492,7 @@ impl<'c> Model<'_, 'c> {
         let footprint = vec![Use { pool: MEMORY, start: 0, clocks: moved }];
         let (issue, latency) = match role {
             Role::Made => {
-                let clocks = self.arithmetic(op, division.plan.producer_warps().into())?;
+                let clocks = arithmetic(op, division.plan.producer_warps().into(), self.machine, true)?;
                 let issue = clocks.iter().fold(0.0, |most: f64, c| most.max(*c)).ceil() as u32;
                 (issue, issue + moved + self.machine.get("latency.dram").ok()?.ceil() as u32)
             }
@@ -525,6 +503,66 @@ impl<'c> Model<'_, 'c> {
         };
         Some(Cost { footprint, issue, latency, asynchronous: true, agent: agents::PRODUCER, ..cost })
     }
+}
+
+/// Clocks of each pipe for what an op and its regions compute, by so many warps, alone or beside products.
+fn arithmetic(op: OpRef<'_>, warps: u64, machine: &Machine, beside: bool) -> Option<[f64; PIPES.len()]> {
+    let schedulers = machine.get("sm.schedulers").ok()?;
+    let mut clocks = [0.0; PIPES.len()];
+    walk(op, &mut |inner| {
+        let tile = results(inner).chain(operands(inner)).map(threads_elements).max().unwrap_or(0);
+        if computes(inner) {
+            let pipe = pipe_of(inner);
+            clocks[pipe] += (tile * warps) as f64 / schedulers * interval(pipe, machine, beside).unwrap_or(1.0);
+        }
+    });
+    Some(clocks)
+}
+
+/// Whether an op has instructions: what only says of which tile registers are has none.
+fn computes(op: OpRef<'_>) -> bool {
+    behaviour::layout_relation(op) == LayoutRelation::Same && region_count(op) == 0
+}
+
+/// The pipe of an elementwise op.
+fn pipe_of(op: OpRef<'_>) -> usize {
+    let name = op_name(op);
+    let math = name.starts_with("math.") && name != "math.fma";
+    let listed = OPS.iter().find(|(op, _)| *op == name).map(|(_, pipe)| *pipe);
+    listed.unwrap_or(if math { 2 } else { ALU })
+}
+
+/// Whether a value is a tensor of bits. What is computed with these is part of comparisons and selections.
+fn is_predicate(v: Val<'_>) -> bool {
+    Tensor::of_value(v).is_some_and(|t| IntegerType::try_from(t.element).is_ok_and(|i| i.width() == 1))
+}
+
+/// Clocks of a pipe for an instruction of a warp.
+fn interval(pipe: usize, machine: &Machine, beside: bool) -> Option<f64> {
+    machine.get(PIPES[pipe].1[usize::from(beside)]).ok()
+}
+
+/// The pipe that the ops of a loop's body keep busy longest, with its clocks for an iteration of so many warps: alone,
+/// and all the time beside products of warpgroups.
+pub fn busiest_pipe(around: OpRef<'_>, warps: u64, machine: &Machine) -> Option<(&'static str, [f64; 2])> {
+    let schedulers = machine.get("sm.schedulers").ok()?;
+    let mut clocks = [0.0; PIPES.len()];
+    let instructions = |elements: u64| (elements * warps) as f64 / schedulers;
+    for op in entry_block(region(around, 0)).into_iter().flat_map(ops_of) {
+        if ReduceOp::cast(op).is_some() {
+            // Each element but the first goes through what combines two.
+            let elements: u64 = operands(op).map(threads_elements).sum();
+            let combiners = entry_block(region(op, 0)).into_iter().flat_map(ops_of).filter(|o| computes(*o));
+            for pipe in combiners.map(pipe_of) {
+                clocks[pipe] += instructions(elements) * interval(pipe, machine, true)?;
+            }
+        } else if !results(op).chain(operands(op)).all(is_predicate) {
+            clocks.iter_mut().zip(arithmetic(op, warps, machine, true)?).for_each(|(sum, c)| *sum += c);
+        }
+    }
+    let (pipe, clocks) = clocks.into_iter().enumerate().max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let alone = clocks * interval(pipe, machine, false)? / interval(pipe, machine, true)?;
+    Some((PIPES[pipe].0, [alone, clocks]))
 }
 
 /// Elements of a tile that a thread has.

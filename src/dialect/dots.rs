@@ -349,10 +349,12 @@ pub fn promotes(element: Element, fast: bool, (acc, depth): (Val<'_>, i64), most
 pub fn operand_type(operands: [(Val<'_>, bool); 2]) -> Option<OperandType> {
     let [left, right] = operands.map(|(v, unsigned)| element_of(Tensor::of_value(v)?.element, unsigned));
     let (left, right) = (left?, right?);
-    if left != right {
-        return None;
-    }
-    Some(match left {
+    if left == right { operand_of(left) } else { None }
+}
+
+/// An element as the planner calls it, if warpgroups multiply such ones.
+pub fn operand_of(element: Element) -> Option<OperandType> {
+    Some(match element {
         Element::F16 => OperandType::F16,
         Element::Bf16 => OperandType::Bf16,
         Element::Tf32 => OperandType::Tf32,

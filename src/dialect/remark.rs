@@ -55,6 +55,8 @@ pub const NO_TENSOR_CORE: Category = missed(RemarkSubject::TensorCore, "NoTensor
 pub const NO_WARPGROUPS: Category = missed(RemarkSubject::TensorCore, "NoWarpgroups");
 /// How the products of a kernel are shared out among warpgroups, and why so.
 pub const WARPGROUP_PLAN: Category = analysis(RemarkSubject::TensorCore, "WarpgroupPlan");
+/// Whether warpgroups take turns with the tensor cores, and why so.
+pub const TURNS: Category = analysis(RemarkSubject::TensorCore, "Turns");
 /// The thread blocks of a cluster share each tile block.
 pub const SHARED_TILE_BLOCK: Category = analysis(RemarkSubject::Other, "SharedTileBlock");
 /// Several thread blocks would do what is too large for one, and something keeps them from sharing a tile block.

@@ -36,6 +36,7 @@ pub mod tileas_rotate_products;
 pub mod tileas_skip_scaling;
 pub mod tileas_slicing;
 pub mod tileas_specialize_agents;
+pub mod tileas_take_turns;
 pub mod tileas_unspecialized_pipeline;
 pub mod tileir_emit_host_wrapper;
 pub mod tileir_gpu_module_prepare;
@@ -92,6 +93,7 @@ pub(crate) fn register_own() {
     register::<tileas_generate_schedule_constraints::GenerateScheduleConstraints>();
     register::<tileas_materialize_schedule::MaterializeSchedule>();
     register::<tileas_specialize_agents::SpecializeAgents>();
+    register::<tileas_take_turns::TakeTurns>();
     register::<tileas_check_register_budget::CheckRegisterBudget>();
     register::<tileas_assign_dot_layouts::AssignDotLayouts>();
     register::<tileas_assign_load_store_layouts::AssignLoadStoreLayouts>();

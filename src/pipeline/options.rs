@@ -232,6 +232,7 @@ const OPTIONAL: &[&str] = &[
     "tileas-assign-load-store-layouts",
     "tileas-remove-layout-conversions",
     "tileas-rotate-products",
+    "tileas-take-turns",
     "tileas-prefetch-tiles",
     "tileas-prepare-for-scheduling",
     "tileas-recompute-for-scheduling",
@@ -508,6 +509,7 @@ impl Options {
             add("tileas-rotate-products", &[]);
             add("tileas-materialize-async", &[]);
             add("tileas-specialize-agents", &[]);
+            add("tileas-take-turns", std::slice::from_ref(&target));
             add("tileas-prefetch-tiles", &[]);
             add("tileas-check-register-budget", std::slice::from_ref(&target));
             add("tileas-lower-tma-load-store-to-async", std::slice::from_ref(&target));

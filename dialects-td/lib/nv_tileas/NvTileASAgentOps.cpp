@@ -1,8 +1,10 @@
 // Verifiers of agents and of barriers.
 //
 // Checked here: every region has warps of its own, a power of two of them and all within the block; agents are not nested; no
-// tensor in registers crosses into an agent; a barrier names its threads if it names itself.
-// Not checked here: that accesses of different agents are ordered (`tileas-check-synchronization`), and registers.
+// tensor in registers crosses into an agent; a barrier names its threads if it names itself; those that take turns are
+// whole warpgroups of one agent, not one thread of it, and what they take is given and ended in the same agent.
+// Not checked here: that turns are given as often as they are taken and accesses of different agents are ordered
+// (`tileas-check-synchronization`), and registers.
 #include "mlir/IR/OpImplementation.h"
 #include "nv_tileas/NvTileAS.h"
 
@@ -64,3 +66,63 @@ LogicalResult BarrierOp::verify() {
     return emitOpError("whole warps meet, got ") << *getThreads() << " threads";
   return success();
 }
+
+LogicalResult TurnsType::verify(function_ref<InFlightDiagnostic()> emitError, int64_t groups) {
+  if (groups < 2 || groups > 8)
+    return emitError() << "2 to 8 warpgroups take turns, got " << groups;
+  return success();
+}
+
+// The region whose warps run `op`.
+static Region *agentOf(Operation *op) {
+  Region *region = op->getParentRegion();
+  while (region && !isa<nv_tileaa::ThreadScopeOpInterface>(region->getParentOp()))
+    region = region->getParentRegion();
+  return region;
+}
+
+LogicalResult CreateTurnsOp::verify() {
+  if ((*this)->getParentOfType<ElectOp>())
+    return emitOpError("is for whole warpgroups, and not for one thread");
+  if (Region *agent = agentOf(*this)) {
+    auto scope = cast<nv_tileaa::ThreadScopeOpInterface>(agent->getParentOp());
+    int64_t warps = scope.getWarpCount(agent->getRegionNumber());
+    int64_t groups = getTurns().getType().getGroups();
+    if (warps >= 0 && warps != 4 * groups)
+      return emitOpError("is for ") << groups << " warpgroups, and the agent has " << warps << " warps";
+    if (scope.getFirstWarp(agent->getRegionNumber()) % 4)
+      return emitOpError("stands in an agent that does not begin with a warpgroup");
+  }
+  Block *block = (*this)->getBlock();
+  EndTurnsOp end;
+  for (Operation *user : getTurns().getUsers()) {
+    if (auto other = dyn_cast<EndTurnsOp>(user)) {
+      if (end || other->getBlock() != block)
+        return emitOpError("has turns that end once, in the same block");
+      end = other;
+    }
+  }
+  if (!end)
+    return emitOpError("has turns that end once, in the same block");
+  for (Operation *user : getTurns().getUsers()) {
+    Operation *here = block->findAncestorOpInBlock(*user);
+    if (here && here != end && end->isBeforeInBlock(here))
+      return user->emitOpError("comes behind the end of its turns");
+  }
+  return success();
+}
+
+// Turns belong to the threads that run both ops.
+static LogicalResult verifyTurns(Operation *op, Value turns) {
+  if (!turns.getDefiningOp<CreateTurnsOp>())
+    return op->emitOpError("has turns that no 'nv_tileas.async.pipeline.create_turns' has made");
+  if (op->getParentOfType<ElectOp>())
+    return op->emitOpError("is for whole warpgroups, and not for one thread");
+  if (agentOf(op) != agentOf(turns.getDefiningOp()))
+    return op->emitOpError("has the turns of another agent");
+  return success();
+}
+
+LogicalResult TakeTurnOp::verify() { return verifyTurns(*this, getTurns()); }
+LogicalResult GiveTurnOp::verify() { return verifyTurns(*this, getTurns()); }
+LogicalResult EndTurnsOp::verify() { return verifyTurns(*this, getTurns()); }

@@ -17,7 +17,7 @@ use crate::dialect::{
 };
 
 /// Barriers of a block; number zero is the one of all its threads.
-const BARRIERS: u64 = 16;
+pub(super) const BARRIERS: u64 = 16;
 
 impl<'c> Lower<'c, '_> {
     pub(super) fn agent_switch(&mut self, op: AgentSwitchOp<'c>) -> Result<(), Failed> {
@@ -37,7 +37,7 @@ impl<'c> Lower<'c, '_> {
             self.l.b.set_end(program);
             self.barriers_used += 1;
             if self.barriers_used >= BARRIERS {
-                let text = format!("a block has {} barriers for agents, and this is one more", BARRIERS - 1);
+                let text = format!("a block has {} barriers for agents and turns, and this is one more", BARRIERS - 1);
                 return Err(fail(op.op(), text));
             }
             let outside = (self.warp, self.warp_bits, self.thread, self.warps, self.barrier_id);

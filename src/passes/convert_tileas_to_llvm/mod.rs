@@ -32,6 +32,7 @@ mod shape;
 mod shared;
 mod tma;
 mod transfer;
+mod turns;
 mod warpgroup;
 mod words;
 
@@ -148,7 +149,7 @@ struct Lower<'c, 'm> {
     barrier_id: Option<u64>,
     /// Registers of each thread at launch, where the kernel says so.
     launched_registers: Option<i64>,
-    /// Barriers that agents have been given.
+    /// Barriers that agents and turns have been given.
     barriers_used: u64,
     /// Local memory that arrays share.
     slots: FxHashMap<i64, array::Slot<'c>>,
@@ -158,6 +159,8 @@ struct Lower<'c, 'm> {
     origins: RefCell<FxHashMap<usize, (Val<'c>, u32)>>,
     /// Number of a thread's warpgroup, by the number of its warp.
     warpgroups: FxHashMap<usize, Val<'c>>,
+    /// Those who take turns, by the value that the turns are.
+    turns: FxHashMap<usize, turns::Turns<'c>>,
     /// Whether the function has products of tiles.
     multiplies: bool,
     /// Whether it has so many accesses that each has one form only.
@@ -249,6 +252,7 @@ impl<'c, 'm> Lower<'c, 'm> {
             shared: None,
             origins: RefCell::default(),
             warpgroups: FxHashMap::default(),
+            turns: FxHashMap::default(),
             multiplies: false,
             one_form: global::has_many_checked(f.op()),
             name: f.sym_name(),
@@ -421,6 +425,10 @@ impl<'c, 'm> Lower<'c, 'm> {
                 Ok(())
             }
             AgentSwitchOp(x) => self.agent_switch(x),
+            CreateTurnsOp(x) => self.create_turns(x),
+            TakeTurnOp(x) => self.take_turn(x),
+            GiveTurnOp(x) => self.give_turn(x),
+            EndTurnsOp(x) => self.end_turns(x),
             AsyncCreateNoneOp(_) => Ok(()),
             DotOp(x) => self.dot(x),
             DotScaledOp(x) => self.dot_scaled(x),

@@ -357,7 +357,7 @@ impl<'c> Lower<'c, '_> {
     //===-- descriptors -----------------------------------------------------===//
 
     /// The number of this thread's warpgroup, of which the finaliser knows that it is the same in all lanes.
-    fn warpgroup(&mut self, op: OpRef<'c>) -> Result<Val<'c>, Failed> {
+    pub(super) fn warpgroup(&mut self, op: OpRef<'c>) -> Result<Val<'c>, Failed> {
         if let Some(v) = self.warpgroups.get(&key(self.warp)) {
             return Ok(*v);
         }

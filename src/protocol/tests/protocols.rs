@@ -74,6 +74,30 @@ fn dropped_arrivals() {
     }
 }
 
+/// A turn that goes to the wrong consumer, a last one that nobody takes, and two for one.
+#[test]
+fn wrong_turns() {
+    let p = attention(2);
+    let is_post = |op: &Op| matches!(op, Op::Post(_));
+    let is_sync = |op: &Op| matches!(op, Op::Sync(_));
+    let Some(Op::Post(mine)) = p.agents[2].body.get(1) else { panic!("the first turn") };
+    // Nobody begins.
+    let mut wrong = p.clone();
+    wrong.agents[2].body.remove(1);
+    assert_eq!(refused(&wrong).kind, ViolationKind::Deadlock);
+    // The first consumer gives its turn to itself.
+    refused(&with(&p, "consumer 0", is_post, |_| Some(Op::Post(mine.clone()))));
+    // Turns of the second one are not taken, and the last one is not.
+    refused(&with(&p, "consumer 1", is_sync, |_| None));
+    let mut wrong = p.clone();
+    assert!(matches!(wrong.agents[1].body.pop(), Some(Op::Sync(_))));
+    assert_eq!(refused(&wrong).kind, ViolationKind::NotQuiescent);
+    // A turn is given twice.
+    let mut wrong = p.clone();
+    wrong.agents[2].body.insert(1, Op::Post(mine.clone()));
+    refused(&wrong);
+}
+
 #[test]
 fn wrong_phases() {
     for p in [gemm(2, 1, false), gemm(4, 2, false), attention(2), persistent(3, 1), single_agent(3)] {

@@ -85,7 +85,7 @@ module {}
 // UNSPECIALIZE-FINISH-NEXT: convert-target-to-nvvm{compute-capability=sm_90 opt-level=2},
 // UNSPECIALIZE-FINISH-NEXT: tileir-post-nvvm-finalize
 // UNSPECIALIZE-FINISH-NEXT: )
-// AGENTS-TIER: Pass Manager with 35 passes:
+// AGENTS-TIER: Pass Manager with 36 passes:
 // AGENTS-TIER-NEXT: builtin.module(
 // AGENTS-TIER-NEXT: convert-cudatile-to-tileaa{approx=false ftz=false strict-types=},
 // AGENTS-TIER-NEXT: tileir-insert-debug-scope{emission-kind=None},
@@ -105,6 +105,7 @@ module {}
 // AGENTS-TIER-NEXT: tileas-rotate-products,
 // AGENTS-TIER-NEXT: tileas-materialize-async,
 // AGENTS-TIER-NEXT: tileas-specialize-agents,
+// AGENTS-TIER-NEXT: tileas-take-turns{compute-capability=sm_90 turns=if-faster},
 // AGENTS-TIER-NEXT: tileas-prefetch-tiles,
 // AGENTS-TIER-NEXT: tileas-check-register-budget{compute-capability=sm_90},
 // AGENTS-TIER-NEXT: tileas-lower-tma-load-store-to-async{compute-capability=sm_90},

@@ -198,9 +198,7 @@ pub fn attention(stages: usize) -> Program {
         let (mine, other) = (order.at(&c.into()), order.at(&(1 - c).into()));
         let mut body = vec![Op::Wait { barrier: k_full.at(&slot), parity: turn(&i.into(), s) }, Op::Sync(mine)];
         body.extend(product(&[(q.at(&c.into()), 0.into()), (k.at(&slot), i.into())]));
-        // The first consumer's turn comes from the second, which must not hand over after its last block.
-        let hand_over = Op::Post(other.clone());
-        body.push(if c == 0 { hand_over } else { when((Expr::from(i) + 1).less(trips.clone()), vec![hand_over]) });
+        body.push(Op::Post(other.clone()));
         body.push(wait_products(0));
         body.push(Op::Arrive { barrier: k_empty.at(&slot), count: 1 });
         body.push(Op::Wait { barrier: v_full.at(&slot), parity: turn(&i.into(), s) });
@@ -208,10 +206,10 @@ pub fn attention(stages: usize) -> Program {
         body.push(wait_products(0));
         body.push(Op::Arrive { barrier: v_empty.at(&slot), count: 1 });
         let mut ops = vec![Op::Wait { barrier: queries.at(&c.into()), parity: 0.into() }];
-        if c == 1 {
-            ops.push(when(Expr::from(0).less(trips.clone()), vec![Op::Post(other)]));
-        }
+        // The first consumer's first turn comes from the second, and so does one that nothing is done in at the end.
+        ops.extend((c == 1).then(|| Op::Post(other)));
         ops.push(Op::Loop { var: i, trips: trips.clone(), body });
+        ops.extend((c == 0).then(|| Op::Sync(order.at(&0.into()))));
         p.agent(&format!("consumer {c}"), 128, ops);
     }
     p
