@@ -207,7 +207,7 @@ pub fn attention(stages: usize) -> Program {
         body.push(Op::Arrive { barrier: v_empty.at(&slot), count: 1 });
         let mut ops = vec![Op::Wait { barrier: queries.at(&c.into()), parity: 0.into() }];
         // The first consumer's first turn comes from the second, and so does one that nothing is done in at the end.
-        ops.extend((c == 1).then(|| Op::Post(other)));
+        ops.extend((c == 1).then_some(Op::Post(other)));
         ops.push(Op::Loop { var: i, trips: trips.clone(), body });
         ops.extend((c == 0).then(|| Op::Sync(order.at(&0.into()))));
         p.agent(&format!("consumer {c}"), 128, ops);
