@@ -101,8 +101,8 @@ const MOST_RUNS: i64 = 4000;
 pub fn check<'c>(function: OpRef<'c>) -> Result<(), Fault<'c>> {
     let pipelines = collect_ops(function, CreatePipelineOp::cast);
     let turns = collect_ops(function, CreateTurnsOp::cast);
-    let made = pipelines.iter().map(|p| p.op()).chain(turns.iter().map(|t| t.op()));
-    let Some(first) = made.into_iter().next() else { return Ok(()) };
+    let mut made = pipelines.iter().map(|p| p.op()).chain(turns.iter().map(|t| t.op()));
+    let Some(first) = made.next() else { return Ok(()) };
     let is_tested = !collect_ops(function, readiness).is_empty();
     let answers: &[bool] = if is_tested { &[true, false] } else { &[true] };
     answers.iter().try_for_each(|ready| check_one(function, &pipelines, first, *ready))
@@ -686,7 +686,7 @@ fn groups_of(turns: Val<'_>) -> u32 {
 }
 
 /// Whether all threads of an agent meet, in an op or in those inside of it.
-fn meets(op: OpRef<'_>) -> bool {
+pub fn meets(op: OpRef<'_>) -> bool {
     let mut meets = false;
     walk(op, &mut |o| {
         meets |= matches!(sync_kind(o), SyncKind::Barrier | SyncKind::Scratch | SyncKind::ScratchAndMeet);

@@ -93,7 +93,8 @@ fn first_use<'c>(op: OpRef<'c>, make: OpRef<'c>) -> OpRef<'c> {
     loops_around(op).next().filter(|around| !contains(*around, make)).unwrap_or(op)
 }
 
-fn contains<'c>(outer: OpRef<'c>, op: OpRef<'c>) -> bool {
+/// Whether `op` is `outer`, or stands in it.
+pub fn contains<'c>(outer: OpRef<'c>, op: OpRef<'c>) -> bool {
     std::iter::successors(Some(op), |o| parent_op(*o)).any(|o| o == outer)
 }
 

@@ -28,7 +28,7 @@ use crate::dialect::{
 };
 use melior::{
     Context,
-    ir::{Attribute, Type, TypeLike, r#type::IntegerType},
+    ir::{Type, TypeLike, r#type::IntegerType},
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -569,10 +569,10 @@ pub struct Mark {
 /// Says which operands of a product warps of a producer are to make.
 pub fn mark<'c>(context: &'c Context, dot: OpRef<'c>, made: [Option<Mark>; 2]) {
     let fast = made.map(|m| m.map_or(-1, |m| m.fast as i64));
-    set_discardable_attr(dot, MADE, i64s(context, &fast));
+    set_discardable_attr(dot, MADE, i64s_to_attr(context, &fast));
     let or_copied: Vec<i64> = (0..2).filter(|&i| made[i as usize].is_some_and(|m| m.or_copy)).collect();
     if !or_copied.is_empty() {
-        set_discardable_attr(dot, OR_COPIED, i64s(context, &or_copied));
+        set_discardable_attr(dot, OR_COPIED, i64s_to_attr(context, &or_copied));
     }
 }
 
@@ -587,12 +587,4 @@ pub fn take_mark(dot: OpRef<'_>) -> Option<[Option<Mark>; 2]> {
         Some(Mark { fast, or_copy: or_copied.contains(&(i as i64)) })
     };
     Some([of(0), of(1)])
-}
-
-fn i64s<'c>(context: &'c Context, values: &[i64]) -> Attribute<'c> {
-    // SAFETY: the context is alive; MLIR copies the list.
-    unsafe {
-        let list = mlir_sys::mlirDenseI64ArrayGet(context.to_raw(), values.len() as isize, values.as_ptr());
-        Attribute::from_raw(list)
-    }
 }

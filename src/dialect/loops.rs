@@ -84,6 +84,21 @@ pub fn extend_while<'c>(
     Ok((new, inside))
 }
 
+/// `scf.if` that gives values of `types`, with the blocks of its two sides, which lack their terminators.
+pub fn new_if<'c>(
+    b: &Builder<'c>,
+    condition: Val<'c>,
+    types: &[Type<'c>],
+) -> Result<(OpRef<'c>, [Blk<'c>; 2]), BuildError> {
+    let mut state = b.state("scf.if");
+    state.results(types);
+    state.operands(&[condition]);
+    let regions = [Region::new(), Region::new()];
+    let blocks = [0, 1].map(|i| append_block(&regions[i], &[], b.location()));
+    regions.into_iter().for_each(|side| state.region(side));
+    Ok((b.insert(state)?, blocks))
+}
+
 /// `scf.if` with more results; the terminators still lack theirs. A branch that is missing is added.
 pub fn extend_if<'c>(b: &Builder<'c>, op: OpRef<'c>, more: &[Type<'c>]) -> Result<OpRef<'c>, BuildError> {
     b.set_before(op);

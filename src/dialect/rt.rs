@@ -217,6 +217,11 @@ pub fn i64s_attr(a: Attribute<'_>) -> Vec<i64> {
         (0..n).map(|i| mlirDenseI64ArrayGetElement(a.to_raw(), i)).collect()
     }
 }
+/// A list of numbers as an attribute.
+pub fn i64s_to_attr<'c>(context: &'c Context, values: &[i64]) -> Attribute<'c> {
+    // SAFETY: the context is alive; MLIR copies the list.
+    unsafe { Attribute::from_raw(mlirDenseI64ArrayGet(context.to_raw(), values.len() as isize, values.as_ptr())) }
+}
 /// First operand and length of operand group `index`.
 pub fn segment(op: OpRef<'_>, index: usize) -> (usize, usize) {
     let a = attr(op, "operandSegmentSizes").expect("an op with operand segments has their sizes").to_raw();

@@ -42,11 +42,11 @@ const MAX_BOX: u64 = 256;
 /// Dimensions of a tensor map.
 const MAX_RANK: usize = 5;
 /// Addresses, strides, inner boxes and the start of a row are multiples of this many bytes.
-const UNIT: u64 = 16;
+pub const MAP_UNIT: u64 = 16;
 /// Boxes start in shared memory at a multiple of this.
 const BOX_ALIGNMENT: u64 = 128;
 /// Strides are below this many bytes.
-const STRIDE_LIMIT: u64 = 1 << 40;
+pub const MAP_STRIDE_LIMIT: u64 = 1 << 40;
 /// What one phase of a mbarrier can count.
 const MAX_TRANSACTION: u64 = (1 << 20) - 1;
 
@@ -378,7 +378,7 @@ fn find_box(tile: &TileCopy, elem_log2: u32, swizzle: HardwareSwizzle) -> Result
     }
     // A tile of one element has no bits at all.
     let inner = dims.first().map_or(0, |(_, log2)| *log2);
-    if 1u64 << (inner + elem_log2) < UNIT {
+    if 1u64 << (inner + elem_log2) < MAP_UNIT {
         return Err(Ineligible::InnerBox { bytes: 1 << (inner + elem_log2) });
     }
     if used < bits.len() && 1 << (used as u32 + elem_log2) < BOX_ALIGNMENT {
@@ -435,7 +435,7 @@ fn check_tile(view: &GlobalView, tile: &TileCopy, inner: usize) -> Result<(), In
     if innermost.step != 1 {
         return Err(Ineligible::Step { dim: inner, step: innermost.step });
     }
-    if innermost.origin.is_multiple_of(UNIT >> view.element.log2_bytes()) != Some(true) {
+    if innermost.origin.is_multiple_of(MAP_UNIT >> view.element.log2_bytes()) != Some(true) {
         return Err(Ineligible::Origin { dim: innermost.view });
     }
     match tile.direction {
@@ -452,10 +452,10 @@ fn check_tile(view: &GlobalView, tile: &TileCopy, inner: usize) -> Result<(), In
 /// What is not known of the view, or the first limit that it violates.
 fn conditions(view: &GlobalView, inner: usize) -> Result<Vec<Condition>, Ineligible> {
     let elem_log2 = view.element.log2_bytes();
-    let multiple = (UNIT >> elem_log2).max(1);
-    let limit = STRIDE_LIMIT >> elem_log2;
+    let multiple = (MAP_UNIT >> elem_log2).max(1);
+    let limit = MAP_STRIDE_LIMIT >> elem_log2;
     let mut conditions = Vec::new();
-    if !view.alignment.is_multiple_of(UNIT) || view.alignment == 0 {
+    if !view.alignment.is_multiple_of(MAP_UNIT) || view.alignment == 0 {
         conditions.push(Condition::Base);
     }
     for (dim, &ViewDim { extent, stride }) in view.dims.iter().enumerate() {

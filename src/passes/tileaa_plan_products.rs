@@ -347,25 +347,23 @@ fn product<'c>(
         let mut if_ready = None;
         let obstacle = match Source::of(v, op) {
             Source::Loaded(found) => match copied(dot, &found, function, (facts, target)) {
-                Ok(stage) if stage.unproved.is_none() => {
-                    if found.contiguous_dimension(&stage.view) != Some(depth) {
+                Ok(Copied { view, desc, unproved: None }) => {
+                    if found.contiguous_dimension(&view) != Some(depth) {
                         *[&mut product.a_major, &mut product.b_major][i] = Major::Mn;
                     }
                     product.computed[i] = !found.computed.is_empty();
                     // Its map is looked up by a warp between the copies.
-                    if is_inside(stage.view.make.op()) {
+                    if is_inside(view.make.op()) {
                         product.producer_registers = product.producer_registers.map(|r| r.max(MAP_REGISTERS));
                     }
                     loads.computed.extend(found.computed);
                     loads.loads.push(found.load);
-                    sides.push(Side::Ring(stage.desc));
+                    sides.push(Side::Ring(desc));
                     continue;
                 }
-                Ok(stage) => {
-                    let reason = stage.unproved.clone().unwrap_or_default();
-                    if found.computed.is_empty() && found.moved.is_empty() && !is_inside(stage.view.make.op()) {
-                        if_ready = Some(stage.desc);
-                    }
+                Ok(Copied { view, desc, unproved: Some(reason) }) => {
+                    let as_loaded = found.computed.is_empty() && found.moved.is_empty();
+                    if_ready = Some(desc).filter(|_| as_loaded && !is_inside(view.make.op()));
                     (found.load, format!("no tensor map copies it: {reason}"))
                 }
                 Err(obstacle) => obstacle,

@@ -25,7 +25,7 @@ use crate::{
     dialect::{
         behaviour,
         layouts::{Tensor, storage_bits},
-        loops::{extend_for, extend_yield},
+        loops::{extend_for, extend_yield, new_if},
         nv_tileaa,
         nv_tileas::{AgentSwitchOp, ProducerCommitOp, SplatOp},
         pass::{Failed, PassContext, RustPass, descriptors, fail},
@@ -36,7 +36,7 @@ use crate::{
 };
 use melior::{
     Context,
-    ir::{Attribute, Region, Type, TypeLike},
+    ir::{Attribute, Type, TypeLike},
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -179,16 +179,7 @@ impl<'c> Ahead<'c> {
     /// What is loaded for the first iteration, if `any` says that there is one.
     fn first(&self, b: &Builder<'c>, any: Val<'c>, lower: Val<'c>) -> Result<Vec<Val<'c>>, BuildError> {
         let types: Vec<Type<'c>> = self.loads.iter().map(|load| ty(result(*load, 0))).collect();
-        let mut state = b.state("scf.if");
-        state.results(&types);
-        state.operands(&[any]);
-        let mut blocks = vec![];
-        for _ in 0..2 {
-            let branch = Region::new();
-            blocks.push(append_block(&branch, &[], self.op.location()));
-            state.region(branch);
-        }
-        let op = b.insert(state)?;
+        let (op, blocks) = new_if(b, any, &types)?;
         for (i, block) in blocks.into_iter().enumerate() {
             b.set_end(block);
             let values = if i == 0 { self.at(b, lower) } else { zeros(b, &types)? };

@@ -39,6 +39,7 @@ use crate::{
     },
     dialect::{
         gpu_module,
+        loops::new_if,
         nv_tileaa::{self, MemTokenType, WaitForGridsOp},
         nv_tileas::{
             AgentSwitchOp, AllocTensorOp, BarrierOp, CreateIteratorOp, CreatePipelineOp, ElectOp, MakeTiledTmaDescOp,
@@ -50,10 +51,7 @@ use crate::{
     },
     pass_descriptor,
 };
-use melior::{
-    Context,
-    ir::{Attribute, Region},
-};
+use melior::{Context, ir::Region};
 use mlir_sys::*;
 use rustc_hash::FxHashMap;
 
@@ -117,8 +115,8 @@ fn specialize<'c>(
     let [launch, for_producer, for_consumer] = plan.registers.map(i64::from);
     let warps = [plan.consumer_warps(), plan.producer_warps()].map(i64::from);
     let mut state = b.state("nv_tileas.async.pipeline.agent_switch");
-    state.attr("warps", i64s(context, &warps));
-    state.attr("registers", i64s(context, &[for_consumer, for_producer]));
+    state.attr("warps", i64s_to_attr(context, &warps));
+    state.attr("registers", i64s_to_attr(context, &[for_consumer, for_producer]));
     state.region(consumer);
     state.region(producer);
     b.insert(state).map_err(|e| fail(op, e.to_string()))?;
@@ -165,17 +163,13 @@ impl<'c> Program<'c, '_> {
         let asks: Vec<OpRef<'c>> = defining_op(ready).into_iter().collect();
         self.slice(&asks, &|_| false)?.write(&b, self.entry, &mut values, &mut |o, _| Ok((self.given)(o)))?;
         b.set_location(location);
-        let mut state = b.state("scf.if");
-        state.operands(&[values[&key(ready)]]);
-        for answer in [true, false] {
-            let side = Region::new();
-            let block = append_block(&side, &[], location);
+        let error = |e: BuildError| fail(self.function, e.to_string());
+        let (_, blocks) = new_if(&b, values[&key(ready)], &[]).map_err(error)?;
+        for (block, answer) in blocks.into_iter().zip([true, false]) {
             self.write(block, Some((ready, answer)))?;
             let end = Builder::at_end(self.context, block, location);
-            end.insert(end.state("scf.yield")).map_err(|e| fail(self.function, e.to_string()))?;
-            state.region(side);
+            end.insert(end.state("scf.yield")).map_err(error)?;
         }
-        b.insert(state).map_err(|e| fail(self.function, e.to_string()))?;
         Ok(())
     }
 
@@ -282,9 +276,4 @@ fn is_shared(op: OpRef<'_>) -> bool {
         || CreatePipelineOp::cast(op).is_some()
         || CreateIteratorOp::cast(op).is_some()
         || BarrierOp::cast(op).is_some()
-}
-
-fn i64s<'c>(context: &'c Context, values: &[i64]) -> Attribute<'c> {
-    // SAFETY: the context is alive; MLIR copies the list.
-    unsafe { Attribute::from_raw(mlirDenseI64ArrayGet(context.to_raw(), values.len() as isize, values.as_ptr())) }
 }

@@ -27,9 +27,12 @@
 //! threads of the agent meet. Where no sums are computed with in the loop the tensor cores are kept busy anyway.
 
 use crate::{
-    analysis::schedule::{busiest_pipe, loops_in},
+    analysis::{
+        pipelines::meets,
+        schedule::{busiest_pipe, loops_in},
+        tensor_map_ops::contains,
+    },
     dialect::{
-        behaviour::{SyncKind, sync_kind},
         dots::{Instruction, SharedDot, element_of, operand_of},
         layouts::Tensor,
         nv_tileaa,
@@ -127,7 +130,7 @@ fn divide<'c>(
             }
         }
     }
-    let has_turns = |top: &OpRef<'c>| runs.iter().any(|run| is_within(run.first, *top));
+    let has_turns = |top: &OpRef<'c>| runs.iter().any(|run| contains(*top, run.first));
     let mut tops = ops_of(block).filter(has_turns);
     let Some(first) = tops.next() else { return Ok(0) };
     let last = tops.last().unwrap_or(first);
@@ -156,11 +159,6 @@ fn divide<'c>(
     Ok(loops)
 }
 
-/// Whether an op is another one, or stands in it.
-fn is_within(op: OpRef<'_>, around: OpRef<'_>) -> bool {
-    std::iter::successors(Some(op), |o| parent_op(*o)).any(|o| o == around)
-}
-
 /// Products of a block that are started one behind the other, with nothing that waits between them.
 #[derive(Clone, Copy)]
 struct Run<'c> {
@@ -187,11 +185,10 @@ fn runs_of(block: Blk<'_>) -> Vec<Run<'_>> {
 
 /// Whether threads wait in an op for each other, or for products.
 fn keeps_waiting(op: OpRef<'_>) -> bool {
-    let mut waits = false;
+    let mut waits = meets(op);
     walk(op, &mut |o| {
-        let meets = matches!(sync_kind(o), SyncKind::Barrier | SyncKind::Scratch | SyncKind::ScratchAndMeet);
         let products = AsyncDotOp::cast(o).is_some() || PromotedDotOp::cast(o).is_some();
-        waits |= meets || products || AsyncDotWaitOp::cast(o).is_some();
+        waits |= products || AsyncDotWaitOp::cast(o).is_some();
     });
     waits
 }

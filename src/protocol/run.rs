@@ -167,19 +167,19 @@ impl<'a> Run<'a> {
                     run.most[parameter] = run.least[parameter];
                     runs.extend([more, run]);
                 }
-                Err(Stop::Fault(_)) => return run.explained(),
+                Err(Stop::Fault(fault)) => return Err(Box::new(run.explained(*fault))),
             }
         }
         Ok(())
     }
 
-    /// Once more from the start, to keep what happens. The run is the same.
-    fn explained(self) -> Result<(), Box<Violation>> {
-        let mut again = Run::new(self.program, self.code, self.least.clone(), self.least);
+    /// Once more from the start, to keep what happens. The run is the same, and so is its fault.
+    fn explained(self, fault: Fault) -> Violation {
+        let mut again = Run::new(self.program, self.code, self.least.clone(), self.least.clone());
         again.trace = Some(Vec::new());
         match again.run() {
-            Err(Stop::Fault(fault)) => Err(Box::new(again.explain(*fault))),
-            Ok(()) | Err(Stop::Open(_)) => Ok(()),
+            Err(Stop::Fault(fault)) => again.explain(*fault),
+            Ok(()) | Err(Stop::Open(_)) => self.explain(fault),
         }
     }
 

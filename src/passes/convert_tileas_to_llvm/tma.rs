@@ -42,7 +42,7 @@ use crate::{
     },
 };
 use melior::dialect::llvm;
-use tile_layout::{TensorCopyPlan, TensorMapPlan};
+use tile_layout::{MAP_STRIDE_LIMIT, MAP_UNIT, TensorCopyPlan, TensorMapPlan};
 
 /// Slots of the table, and their bytes.
 const SLOTS: i64 = 1024;
@@ -66,9 +66,6 @@ const READY: i64 = 2;
 const FOUND: i64 = 0;
 const TAKEN: i64 = 1;
 const FULL: i64 = 2;
-/// Addresses and strides of a map are multiples of so many bytes, and strides below so many, as powers of two.
-const UNIT: i64 = 4;
-const STRIDE_LIMIT: i64 = 40;
 /// Largest coordinate, and largest extent of a map's dimension.
 const LARGEST: i64 = i32::MAX as i64;
 
@@ -206,17 +203,17 @@ impl<'c> Lower<'c, '_> {
         let view = self.view(op.op(), op.view())?;
         let map = TmaDescType::cast(held_type(op.desc())).and_then(tensor_maps::map_of);
         let map = map.ok_or_else(|| fail(op.op(), "not a tensor map"))?;
-        let bytes = i64::from(storage_bits(view.memref.element_type()) / 8).ilog2();
+        let bytes = (storage_bits(view.memref.element_type()) / 8).ilog2();
         let l = &self.l;
         let base = l.cast("ptrtoint", self.scalar(op.op(), view.make.base())?, l.i64);
         // Bits that must be zero.
-        let mut wrong = l.bin("and", base, l.i64c((1 << UNIT) - 1));
+        let mut wrong = l.bin("and", base, l.i64c(MAP_UNIT as i64 - 1));
         for &dim in &map.dims[1..] {
             let stride = match view.stride(dim) {
                 Ok(stride) => l.i64c(stride),
                 Err(v) => l.zext64(self.scalar(op.op(), v)?),
             };
-            let within = ((1 << STRIDE_LIMIT) - (1 << UNIT)) >> bytes;
+            let within = (MAP_STRIDE_LIMIT - MAP_UNIT) as i64 >> bytes;
             wrong = l.bin("or", wrong, l.bin("and", stride, l.i64c(!within)));
         }
         self.values.insert(key(op.ready()), Lowered::Scalar(l.icmp(Cmp::Eq, wrong, l.i64c(0))));

@@ -13,7 +13,7 @@ use crate::analysis::{
 use crate::dialect::{
     behaviour::{is_cheap, is_in_loop, is_pure},
     layouts::{Tensor, storage_bits},
-    loops::{extend_for, extend_if, extend_while, extend_yield, loops_around},
+    loops::{extend_for, extend_if, extend_while, extend_yield, loops_around, new_if},
     nv_tileas::{
         AsyncDotOp, AsyncDotWaitOp, AsyncFenceOp, AsyncTiledTmaLoadOp, ConsumerReleaseOp, ConsumerTokenType,
         ConsumerWaitOp, DotOp, ElectOp, IncIterOp, MemDescSlotOp, ProduceOneOp, ProducerAcquireOp, ProducerCommitOp,
@@ -387,15 +387,7 @@ impl<'c> Stream<'c> {
         }
         let tested = placed.product.made().any(|(_, made)| made.if_ready.is_some());
         let Some(ready) = placed.ready.filter(|_| tested) else { return self.make(b, placed, ring, it, false) };
-        let mut state = b.state("scf.if");
-        state.operands(&[ready]);
-        let mut blocks = vec![];
-        for _ in 0..2 {
-            let branch = Region::new();
-            blocks.push(append_block(&branch, &[], op.location()));
-            state.region(branch);
-        }
-        b.insert(state).map_err(|e| fail(op, e.to_string()))?;
+        let (_, blocks) = new_if(b, ready, &[]).map_err(|e| fail(op, e.to_string()))?;
         for (block, ready) in blocks.into_iter().zip([true, false]) {
             let branch = Builder::at_end(self.context, block, op.location());
             self.make(&branch, placed, ring, it, ready)?;
