@@ -39,6 +39,7 @@ use crate::{Device, LaunchConfig, Module, RunOptions, SimError};
 use costs::{Costs, Effect, NoCost, PREDICATES, Pipe, Slot};
 use image::Image;
 use replay::{Block, Input, Share, Sm};
+use rustc_hash::FxHashMap;
 use schedule::Orders;
 use tile_machine::Machine;
 
@@ -173,13 +174,15 @@ pub fn predict(
     let total = empty.cluster_grid.iter().map(|n| u64::from(*n)).product();
     // Blocks that run at the same time, of which each is looked at only at its start.
     let together = (resident as u64 * costs.sms as u64 / u64::from(empty.blocks_per_cluster.max(1))).min(total);
-    let samples = samples(empty.cluster_grid, together == total);
+    let one_round = together == total;
+    let samples = samples(empty.cluster_grid, one_round);
     // What a kernel leaves for its next launch, such as tensor maps, is there: it has been launched before.
     let before = samples.first().copied().into_iter().collect();
     record(device, RecordOptions { clusters: before, ..grain.clone() })?;
     let detailed = RecordOptions { clusters: samples, instructions: true, ..grain.clone() };
     let mut recording = record(device, detailed)?;
-    if together == total {
+    let stored = stored(&recording.blocks, &functions, &costs, one_round);
+    if one_round {
         // A launch of one round ends with its longest block.
         recording.blocks.sort_by_key(|b| std::cmp::Reverse(b.warps.iter().map(Vec::len).sum::<usize>()));
     }
@@ -214,7 +217,10 @@ pub fn predict(
     let l1_lines = (l1_bytes / (costs.sector * costs.sectors_of_line)) as usize;
     let rounds = (per_sm as usize).div_ceil(resident_here).min(detailed_rounds(&traces, resident_here));
     let queue: Vec<Block<'_>> = (0..(rounds * resident_here).min(per_sm as usize))
-        .map(|i| Block { warps: traces[i % traces.len()].iter().map(Vec::as_slice).collect() })
+        .map(|i| {
+            let more = recording.blocks.get(i % traces.len()).map_or(1.0, |b| stored.more(b));
+            Block { warps: traces[i % traces.len()].iter().map(Vec::as_slice).collect(), stores_more: more }
+        })
         .collect();
     let place = |func: u32, pc: u32| match &image {
         Some(image) if func as usize == program.funcs.len() => (recording.entry, image.origin[pc as usize]),
@@ -284,8 +290,41 @@ fn rounds_of_all(instructions: &[usize], resident: usize) -> usize {
     if most * 9 <= least * 10 { 0 } else { 2 + instructions.len().div_ceil(resident) }
 }
 
+/// How much blocks store, by their place: bytes, counted as the time is that these take.
+struct Stored {
+    by_block: FxHashMap<[u32; 3], f64>,
+    mean: f64,
+}
+
+impl Stored {
+    /// How many times as much as the mean a block stores; at least once. A block at the edge may store elements one by
+    /// one: what all store together is then soon done by the others, and their share of what L2 takes is left to it.
+    fn more(&self, block: &BlockTrace) -> f64 {
+        let bytes = self.by_block.get(&block.id).copied().unwrap_or(0.0);
+        if self.mean > 0.0 { (bytes / self.mean).max(1.0) } else { 1.0 }
+    }
+}
+
+fn stored(blocks: &[BlockTrace], slots: &[Vec<Slot>], costs: &Costs, one_round: bool) -> Stored {
+    let bytes = |e: &Event| match slots[e.func as usize][e.pc as usize].effect {
+        _ if e.lanes == 0 => 0.0,
+        Effect::Memory { load: false, atomic: false } => {
+            costs.sector * (f64::from(e.a) + f64::from(e.b >> 16) * (costs.store_partial - 1.0))
+        }
+        Effect::Bulk { load: false, .. } => f64::from(e.a),
+        _ => 0.0,
+    };
+    let of = |b: &BlockTrace| b.warps.iter().flatten().map(bytes).sum::<f64>();
+    let mut all: Vec<([u32; 3], f64)> = blocks.iter().map(|b| (b.id, of(b))).collect();
+    let by_block = all.iter().copied().collect();
+    // The ends of a launch in one round are recorded besides those that stand for an equal part of the grid each.
+    all.sort_by_key(|(id, _)| [id[2], id[1], id[0]]);
+    let counted = if one_round && all.len() > SAMPLES as usize { &all[1..all.len() - 1] } else { &all[..] };
+    Stored { by_block, mean: counted.iter().map(|(_, bytes)| bytes).sum::<f64>() / counted.len().max(1) as f64 }
+}
+
 /// Clusters to record: spread over each dimension, so that work that depends on the place is seen evenly. Of a launch
-/// in one round, the first and the last are among them: where blocks take tiles by turns, those have the most and the
+/// in one round, the first and the last are recorded too: where blocks take tiles by turns, those have the most and the
 /// least.
 fn samples(grid: [u32; 3], one_round: bool) -> Vec<u64> {
     let [x, y, z] = grid.map(u64::from);
@@ -301,10 +340,10 @@ fn samples(grid: [u32; 3], one_round: bool) -> Vec<u64> {
     };
     let at = |i: u64| spread(x, i) + x * (spread(y, (i + 1) % SAMPLES) + y * spread(z, (i + 2) % SAMPLES));
     let mut found: Vec<u64> = (0..SAMPLES).map(at).collect();
-    found.sort_unstable();
-    if let Some(last) = found.len().checked_sub(1).filter(|_| one_round) {
-        (found[0], found[last]) = (0, total - 1);
+    if one_round {
+        found.extend([0, total - 1]);
     }
+    found.sort_unstable();
     found.dedup();
     found
 }

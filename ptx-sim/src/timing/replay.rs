@@ -74,6 +74,8 @@ pub(crate) struct Share {
 /// A block that can be started.
 pub(crate) struct Block<'a> {
     pub warps: Vec<&'a [Event]>,
+    /// How many times as much as others it stores; at least once.
+    pub stores_more: f64,
 }
 
 pub(crate) struct Input<'a> {
@@ -156,6 +158,7 @@ struct Mbarrier {
 
 struct Running {
     number: usize,
+    stores_more: f64,
     live: u32,
     barriers: FxHashMap<u32, u32>,
     mbarriers: FxHashMap<u32, Mbarrier>,
@@ -262,8 +265,13 @@ impl<'a> Sm<'a> {
     fn start(&mut self, slot: usize, number: usize, block: &Block<'a>, time: f64) {
         self.warps.retain(|w| w.block != slot);
         let live = block.warps.len() as u32;
-        self.blocks[slot] =
-            Some(Running { number, live, barriers: FxHashMap::default(), mbarriers: FxHashMap::default() });
+        self.blocks[slot] = Some(Running {
+            number,
+            stores_more: block.stores_more,
+            live,
+            barriers: FxHashMap::default(),
+            mbarriers: FxHashMap::default(),
+        });
         if self.out.warps.len() < block.warps.len() {
             self.out.warps.resize(block.warps.len(), WarpCost::default());
         }

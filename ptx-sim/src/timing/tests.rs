@@ -122,6 +122,24 @@ fn storing_together_ends() {
     assert!(phases[39] < 1.05 * 65536.0 / all.store, "{phases:?}");
 }
 
+/// One block that stores more than the others does not share with them to its end.
+#[test]
+fn blocks_that_store_more_have_it_to_themselves() {
+    let body = "st.global.v4.b32 [%rd3], {%r8, %r8, %r8, %r8}; add.s64 %rd3, %rd3, 2048;";
+    let setup = |shorter: u32| {
+        format!(
+            "mov.u32 %r9, %ctaid.x; mul.wide.u32 %rd4, %r9, 262144; add.s64 %rd3, %rd3, %rd4;
+             setp.lt.u32 %p2, %r9, {shorter}; @%p2 mov.b32 %r1, 8;"
+        )
+    };
+    let clocks = |shorter| predicted_on(&kernel(&setup(shorter), body), 132, 128, 1 << 26).clocks;
+    let (all, half, one) = (clocks(0), clocks(66), clocks(131));
+    let bytes = 128.0 * 2048.0;
+    // The last stores are still under way when the block ends.
+    assert!(one < 0.6 * all && one > 0.9 * bytes / number("store.one_sm"), "{all} {one}");
+    assert!((0.5..0.75).contains(&(half / all)), "{all} {half}");
+}
+
 /// A kernel of 128 threads with a body in a loop of `n` turns.
 fn kernel(setup: &str, body: &str) -> String {
     format!(

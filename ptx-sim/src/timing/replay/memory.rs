@@ -39,12 +39,11 @@ impl Sm<'_> {
         let whole = f64::from(event.a - partial.min(event.a));
         let partial = f64::from(partial);
         let sectors = whole + partial * costs.store_partial;
-        self.store(start, costs.sector * sectors);
+        self.store(at, start, costs.sector * sectors);
         // What is written once more has not left L2 yet.
         let new = f64::from(event.c) / f64::from(event.a);
         let written = new * (costs.sector * whole + costs.store_partial_bytes * partial);
-        self.dram_free = self.dram_free.max(start) + written / self.input.share.dram_write;
-        self.out.busy.dram += written / self.input.share.dram_write;
+        self.write(at, start, written);
         (time, Reason::GlobalMemory)
     }
 
@@ -67,7 +66,7 @@ impl Sm<'_> {
         let lines = self.local.store(warp, event.c, event.b);
         let start = self.shared(time, f64::from(lines.all));
         let sectors = f64::from(lines.all - lines.other) + f64::from(lines.other) * costs.store_partial;
-        self.store(start, line * sectors);
+        self.store(at, start, line * sectors);
         (time, Reason::GlobalMemory)
     }
 
@@ -91,9 +90,25 @@ impl Sm<'_> {
     }
 
     /// Bytes that go to L2.
-    fn store(&mut self, time: f64, bytes: f64) {
-        let clocks = self.in_step.clocks(bytes, self.input.share, self.input.costs, self.store_free, time);
+    fn store(&mut self, at: usize, time: f64, bytes: f64) {
+        let share = self.input.share;
+        let share = Share { store_all: self.part_of_stores(at, share.store_all), ..share };
+        let clocks = self.in_step.clocks(bytes, share, self.input.costs, self.store_free, time);
         self.store_free = self.store_free.max(time) + clocks;
+    }
+
+    /// Bytes that go on to memory.
+    fn write(&mut self, at: usize, time: f64, bytes: f64) {
+        let clocks = bytes / self.part_of_stores(at, self.input.share.dram_write);
+        self.dram_free = self.dram_free.max(time) + clocks;
+        self.out.busy.dram += clocks;
+    }
+
+    /// The rate that a warp's block has of one that is shared by all that store: a block with more than others has it
+    /// to itself for a part of the time.
+    fn part_of_stores(&self, at: usize, rate: f64) -> f64 {
+        let more = self.blocks[self.warps[at].block].as_ref().map_or(1.0, |b| b.stores_more);
+        if more > 1.0 { (rate * more).min(self.input.share.store.max(rate)) } else { rate }
     }
 
     pub(super) fn bulk(
@@ -114,10 +129,8 @@ impl Sm<'_> {
             let queued = end + engine.latency(0.0, first);
             (alone.max(queued), alone.max(queued))
         } else {
-            self.store(time, bytes);
-            let written = f64::from(event.c) / self.input.share.dram_write;
-            self.dram_free = self.dram_free.max(time) + written;
-            self.out.busy.dram += written;
+            self.store(at, time, bytes);
+            self.write(at, time, f64::from(event.c));
             let alone = time + engine.store.min(bytes / costs.store_rate + engine.issue);
             // What L2 has taken need not be in memory to have been read.
             let read = alone.max(self.store_free);
