@@ -15,10 +15,11 @@
 //! What is found is a violation of the protocol with an interleaving that leads to it, or a reason why the program
 //! cannot be followed.
 
-use super::{
-    producers::{behind_conversions, condition},
-    tensor_map_ops::readiness,
-};
+mod loops;
+
+pub use loops::only_asks;
+
+use super::{producers::behind_conversions, tensor_map_ops::readiness};
 use crate::dialect::{
     behaviour::{SyncKind, sync_kind},
     dots::SharedDot,
@@ -94,9 +95,6 @@ const LAST_SCRATCH_BYTES: u64 = 128 << 10;
 /// Threads of a warp.
 const THREADS: u32 = 32;
 
-/// Runs of the checker at most; trip counts of outer loops are cut short for it.
-const MOST_RUNS: i64 = 4000;
-
 /// Checks the pipelines of a function, if it has any.
 pub fn check<'c>(function: OpRef<'c>) -> Result<(), Fault<'c>> {
     let pipelines = collect_ops(function, CreatePipelineOp::cast);
@@ -115,6 +113,18 @@ fn check_one<'c>(
     first: OpRef<'c>,
     ready: bool,
 ) -> Result<(), Fault<'c>> {
+    // What stands in a loop besides another one is seen on the way.
+    let program = extract(function, pipelines, ready, true).or_else(|_| extract(function, pipelines, ready, false))?;
+    program.check().map_err(|violation| (first, violation.to_string()))
+}
+
+/// The protocol, with loops around others joined to these or not.
+fn extract<'c>(
+    function: OpRef<'c>,
+    pipelines: &[CreatePipelineOp<'c>],
+    ready: bool,
+    joins: bool,
+) -> Result<Program, Fault<'c>> {
     let mut extract = Extract::new(function, pipelines, ready)?;
     let switches = collect_ops(function, AgentSwitchOp::cast);
     let agents: Vec<Blk<'c>> = match switches[..] {
@@ -122,6 +132,11 @@ fn check_one<'c>(
         [one] => (0..region_count(one.op())).filter_map(|i| entry_block(region(one.op(), i))).collect(),
         _ => return Err((switches[1].op(), "a second division into agents cannot be followed".into())),
     };
+    if joins {
+        let of_agents = agents.iter().map(|block| extract.joins_in(*block));
+        let both = |a: Vec<bool>, b: Vec<bool>| a.into_iter().zip(b).map(|(a, b)| a && b).collect();
+        extract.joined = of_agents.reduce(both).unwrap_or_default();
+    }
     for (number, block) in agents.iter().enumerate() {
         extract.number = number;
         extract.fills = ops_of(*block).any(|op| {
@@ -148,13 +163,7 @@ fn check_one<'c>(
         }
     }
     extract.limit_runs();
-    extract.program.check().map_err(|violation| (first, violation.to_string()))
-}
-
-/// A loop or branch that all agents go through.
-struct Common<'c> {
-    op: OpRef<'c>,
-    parameter: Expr,
+    Ok(extract.program)
 }
 
 struct Pipeline {
@@ -172,8 +181,8 @@ struct Extract<'c> {
     storages: FxHashMap<usize, Array>,
     /// Iterators by the number of their steps, and truth values.
     values: FxHashMap<usize, Expr>,
-    loops: Vec<Common<'c>>,
-    branches: Vec<Common<'c>>,
+    loops: Vec<loops::Common<'c>>,
+    branches: Vec<loops::Common<'c>>,
     loops_seen: usize,
     branches_seen: usize,
     /// The agent.
@@ -193,6 +202,8 @@ struct Extract<'c> {
     relevant: FxHashSet<usize>,
     /// The answer of all tests of views.
     ready: bool,
+    /// Whether each loop is one with the loop in it, by their order: where it can be in all agents.
+    joined: Vec<bool>,
 }
 
 impl<'c> Extract<'c> {
@@ -240,6 +251,7 @@ impl<'c> Extract<'c> {
             counters: vec![],
             relevant,
             ready,
+            joined: vec![],
         })
     }
 
@@ -481,81 +493,6 @@ impl<'c> Extract<'c> {
         Ok(Some((storage.at(&(steps.clone() % stages)), steps)))
     }
 
-    fn counted(&mut self, op: OpRef<'c>, out: &mut Vec<Op>) -> Result<(), Fault<'c>> {
-        let trips = self.common(op, true)?;
-        let body = entry_block(region(op, 0)).ok_or((op, "loop has no body".to_string()))?;
-        // Carried values that the protocol depends on have variables.
-        let carried: Vec<(usize, Var)> = (0..result_count(op))
-            .filter(|&i| is_followed(result(op, i)))
-            .map(|i| (i, self.program.variable()))
-            .collect();
-        for &(i, var) in &carried {
-            let Ok(init) = self.value(op, operand(op, 3 + i)) else { continue };
-            out.push(Op::Set(var, init));
-            self.values.insert(key(arg(body, i + 1)), var.into());
-            self.values.insert(key(result(op, i)), var.into());
-        }
-        let counter = self.program.variable();
-        self.counters.push(counter);
-        let mut inside = self.block(body)?;
-        self.counters.pop();
-        // All new values are computed before any is set.
-        let last = ops_of(body).last().ok_or((op, "loop has no terminator".to_string()))?;
-        let mut sets = vec![];
-        for &(i, var) in carried.iter().filter(|(i, _)| self.values.contains_key(&key(result(op, *i)))) {
-            let next = self.program.variable();
-            inside.push(Op::Set(next, self.value(last, operand(last, i))?));
-            sets.push(Op::Set(var, next.into()));
-        }
-        inside.extend(sets);
-        out.push(Op::Loop { var: counter, trips, body: inside });
-        Ok(())
-    }
-
-    /// A loop that asks each time whether it goes on: its first region is gone through any number of times, and nothing
-    /// happens in the second one.
-    fn conditional(&mut self, op: OpRef<'c>, out: &mut Vec<Op>) -> Result<(), Fault<'c>> {
-        if !only_asks(op) {
-            return Err((op, "a pipeline behind the condition of a loop cannot be followed".into()));
-        }
-        let trips = self.common(op, true)?;
-        let no_block = || (op, "loop has no block".to_string());
-        let [before, after] = [0, 1].map(|i| entry_block(region(op, i)).ok_or_else(no_block));
-        let (before, after) = (before?, after?);
-        let last = |block: Blk<'c>| ops_of(block).last().ok_or((op, "loop has no terminator".to_string()));
-        let (asks, again) = (last(before)?, last(after)?);
-        // What is carried that the protocol depends on, by the number of the argument.
-        let mut carried = vec![];
-        for i in (0..arg_count(before)).filter(|&i| is_iterator(arg(before, i))) {
-            let var = self.program.variable();
-            out.push(Op::Set(var, self.value(op, operand(op, i))?));
-            self.values.insert(key(arg(before, i)), var.into());
-            carried.push((i, var));
-        }
-        // A loop that is never gone through gives nothing that is used.
-        let given: Vec<(usize, Var)> = (0..result_count(op))
-            .filter(|&i| is_iterator(result(op, i)))
-            .map(|i| (i, self.program.variable()))
-            .collect();
-        for &(i, var) in &given {
-            out.push(Op::Set(var, Expr::from(0)));
-            self.values.insert(key(result(op, i)), var.into());
-            self.values.insert(key(arg(after, i)), var.into());
-        }
-        let counter = self.program.variable();
-        self.counters.push(counter);
-        let mut inside = self.block(before)?;
-        self.counters.pop();
-        for &(i, var) in &given {
-            inside.push(Op::Set(var, self.value(asks, operand(asks, i + 1))?));
-        }
-        for &(i, var) in &carried {
-            inside.push(Op::Set(var, self.value(again, operand(again, i))?));
-        }
-        out.push(Op::Loop { var: counter, trips: trips + 1, body: inside });
-        Ok(())
-    }
-
     fn branch(&mut self, op: OpRef<'c>, out: &mut Vec<Op>) -> Result<(), Fault<'c>> {
         let pattern = self.common(op, false)?;
         // Never, always, in odd iterations, in even ones.
@@ -586,51 +523,6 @@ impl<'c> Extract<'c> {
         out.push(Op::If { condition, then: branches.pop().unwrap_or_default(), otherwise });
         Ok(())
     }
-
-    /// The parameter of a loop or branch, one for all agents: its trips, of a `while` those beyond the first.
-    fn common(&mut self, op: OpRef<'c>, is_loop: bool) -> Result<Expr, Fault<'c>> {
-        let stages = self.pipelines.values().map(|p| p.stages).max().unwrap_or(1);
-        let (list, seen) = if is_loop {
-            (&mut self.loops, &mut self.loops_seen)
-        } else {
-            (&mut self.branches, &mut self.branches_seen)
-        };
-        *seen += 1;
-        if let Some(other) = list.get(*seen - 1) {
-            let decides = |op| match Scf::of(op) {
-                Some(Scf::While) => condition(op).map(|last| operand(last, 0)).into_iter().collect(),
-                Some(Scf::For) => operands(op).take(3).collect(),
-                _ => operands(op).take(1).collect::<Vec<_>>(),
-            };
-            let (here, there) = (decides(op), decides(other.op));
-            let same = Scf::of(op) == Scf::of(other.op)
-                && here.len() == there.len()
-                && here.into_iter().zip(there).all(|(a, b)| computed_alike(a, b, 0));
-            let parameter = other.parameter.clone();
-            return if same {
-                Ok(parameter)
-            } else {
-                Err((op, "agents go through different loops or branches".into()))
-            };
-        }
-        if self.number > 0 {
-            return Err((op, "agents go through different loops or branches".into()));
-        }
-        let (name, most) = if is_loop { ("trips", 2 * stages + 2) } else { ("branch", 3) };
-        let parameter = self.program.parameter(&format!("{name}{}", list.len()), most);
-        list.push(Common { op, parameter: parameter.clone() });
-        Ok(parameter)
-    }
-
-    /// Cuts trip counts short, those of outer loops first, until there are not too many combinations.
-    fn limit_runs(&mut self) {
-        let runs = |p: &Program| p.parameters.iter().map(|p| p.max + 1).product::<i64>();
-        for i in 0..self.program.parameters.len() {
-            while runs(&self.program) > MOST_RUNS && self.program.parameters[i].max > 2 {
-                self.program.parameters[i].max -= 1;
-            }
-        }
-    }
 }
 
 /// Whether the protocol depends on a value of this type that loops carry.
@@ -648,12 +540,6 @@ fn is_followed(v: Val<'_>) -> bool {
 
 fn is_iterator(v: Val<'_>) -> bool {
     PipelineIteratorType::cast(ty(v)).is_some()
-}
-
-/// Whether all that a `while` does stands before its condition, as in the loops of the public language: agents can go
-/// through others, but their protocol cannot be followed.
-pub fn only_asks(op: OpRef<'_>) -> bool {
-    Scf::of(op) == Some(Scf::While) && entry_block(region(op, 1)).is_some_and(|after| ops_of(after).count() == 1)
 }
 
 /// The block argument of the carried value that is a result of a loop.
