@@ -188,12 +188,9 @@ pub fn predict(
     }
     let start = RecordOptions { clusters: (0..together).collect(), budget: Some(SHARING_START), ..grain };
     let footprint = record(device, start)?.footprint;
-    let mut first: Vec<Vec<f64>> = program
-        .funcs
-        .iter()
-        .enumerate()
-        .map(|(f, func)| (0..func.code.len()).map(|pc| footprint.first_share(f as u32, pc as u32)).collect())
-        .collect();
+    let codes = program.funcs.iter().map(|f| f.code.len()).enumerate();
+    let mut first: Vec<Vec<f64>> =
+        codes.map(|(f, len)| (0..len).map(|pc| footprint.first_share(f as u32, pc as u32)).collect()).collect();
     let orders: Vec<Orders> =
         program.funcs.iter().zip(&functions).map(|(f, s)| schedule::orders(f, s, &costs)).collect();
     let planes = program.funcs.iter().map(|f| f.planes).max().unwrap_or(0);
@@ -216,12 +213,9 @@ pub fn predict(
     let l1_bytes = costs.l1_bytes - (recording.shared_bytes as f64 + costs.shared_reserved) * resident_here as f64;
     let l1_lines = (l1_bytes / (costs.sector * costs.sectors_of_line)) as usize;
     let rounds = (per_sm as usize).div_ceil(resident_here).min(detailed_rounds(&traces, resident_here));
-    let queue: Vec<Block<'_>> = (0..(rounds * resident_here).min(per_sm as usize))
-        .map(|i| {
-            let more = recording.blocks.get(i % traces.len()).map_or(1.0, |b| stored.more(b));
-            Block { warps: traces[i % traces.len()].iter().map(Vec::as_slice).collect(), stores_more: more }
-        })
-        .collect();
+    let blocks: Vec<Block<'_>> = recording.blocks.iter().zip(&traces).map(|(b, t)| stored.block(b, t)).collect();
+    let queue: Vec<Block<'_>> =
+        blocks.iter().cycle().take((rounds * resident_here).min(per_sm as usize)).cloned().collect();
     let place = |func: u32, pc: u32| match &image {
         Some(image) if func as usize == program.funcs.len() => (recording.entry, image.origin[pc as usize]),
         _ => (func, pc),
@@ -297,6 +291,10 @@ struct Stored {
 }
 
 impl Stored {
+    fn block<'a>(&self, block: &BlockTrace, traces: &'a [Vec<Event>]) -> Block<'a> {
+        Block { warps: traces.iter().map(Vec::as_slice).collect(), stores_more: self.more(block) }
+    }
+
     /// How many times as much as the mean a block stores; at least once. A block at the edge may store elements one by
     /// one: what all store together is then soon done by the others, and their share of what L2 takes is left to it.
     fn more(&self, block: &BlockTrace) -> f64 {

@@ -72,6 +72,7 @@ pub(crate) struct Share {
 }
 
 /// A block that can be started.
+#[derive(Clone)]
 pub(crate) struct Block<'a> {
     pub warps: Vec<&'a [Event]>,
     /// How many times as much as others it stores; at least once.
