@@ -176,16 +176,20 @@ mod tests {
     const LACKING: &[(&str, &[(&str, &str)])] = &[
         ("sm_80", NO_WARPGROUPS),
         ("sm_80", NO_POWER),
+        ("sm_80", NO_TENSOR_MEMORY),
         ("sm_80", &[("mma.f8.*", "no products of 8-bit floats"), ("mma.f4.*", "nor of 4-bit floats")]),
         ("sm_80", &[("tma.*", "no copy engine"), ("setmaxnreg.*", "an instruction of sm_90")]),
+        ("sm_90", NO_TENSOR_MEMORY),
         ("sm_90", &[("mma.f4.*", "an instruction of sm_120")]),
         ("sm_100", NO_WARPGROUPS),
         ("sm_100", NO_POWER),
         ("sm_100", &[("mma.f4.*", "an instruction of sm_120; here it is one of tcgen05")]),
         ("sm_120", NO_WARPGROUPS),
         ("sm_120", NO_POWER),
+        ("sm_120", NO_TENSOR_MEMORY),
     ];
     const NO_POWER: &[(&str, &str)] = &[("power.*", "nobody has looked at what kernels draw")];
+    const NO_TENSOR_MEMORY: &[(&str, &str)] = &[("tcgen05.*", "instructions of sm_100 only")];
     const NO_WARPGROUPS: &[(&str, &str)] = &[
         ("wgmma.*", "an instruction of sm_90 only"),
         ("pipe.*.beside_wgmma", "the same"),
