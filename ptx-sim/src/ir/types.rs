@@ -165,6 +165,17 @@ modifiers! {
     }
 }
 
+impl TmemShape {
+    /// Registers of a thread for `.x1`.
+    pub fn words(self) -> usize {
+        match self {
+            TmemShape::S16x128b => 2,
+            TmemShape::S16x256b => 4,
+            TmemShape::S16x64b | TmemShape::S32x32b | TmemShape::S16x32bx2 => 1,
+        }
+    }
+}
+
 impl Type {
     /// Width in bits of a register holding a value of this type; a predicate counts 1.
     pub fn bits(self) -> u32 {

@@ -257,12 +257,7 @@ fn tcgen05(m: &mut Mods<'_>, raw: &RawArgs) -> FormResult {
             let num = m
                 .pick_with(|s| s.strip_prefix('x').and_then(|n| n.parse::<u8>().ok()).filter(|n| n.is_power_of_two()))
                 .ok_or_else(|| m.missing("a repetition"))?;
-            let per = match shape {
-                TmemShape::S16x128b => 2,
-                TmemShape::S16x256b => 4,
-                _ => 1,
-            };
-            let regs = usize::from(num) * per;
+            let regs = usize::from(num) * shape.words();
             if regs > 128 {
                 return Err(m.unsupported());
             }

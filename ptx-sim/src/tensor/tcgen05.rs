@@ -51,6 +51,18 @@ impl Tcgen05Kind {
             Tcgen05Kind::Mxf4 | Tcgen05Kind::Mxf4nvf4 => 64,
         }
     }
+
+    /// Bytes of shared memory that the K values of a row of A or a column of B take. Elements of fewer than 8 bits lie
+    /// in bytes, except in the kinds that have none but 4-bit ones.
+    pub const fn line_bytes(self) -> u32 {
+        let bits = match self {
+            Tcgen05Kind::Tf32 => 32,
+            Tcgen05Kind::F16 => 16,
+            Tcgen05Kind::F8f6f4 | Tcgen05Kind::I8 | Tcgen05Kind::Mxf8f6f4 => 8,
+            Tcgen05Kind::Mxf4 | Tcgen05Kind::Mxf4nvf4 => 4,
+        };
+        self.k() * bits / 8
+    }
 }
 
 /// A decoded 32-bit instruction descriptor.
@@ -72,6 +84,15 @@ pub struct InstructionDescriptor {
 }
 
 impl InstructionDescriptor {
+    /// Columns of tensor memory that D takes in each CTA, whether or not it uses all lanes of them.
+    pub const fn columns_of_d(&self, cta_group: u32, ws: bool) -> u32 {
+        match (self.m, cta_group, ws) {
+            (128, 2, _) | (64, _, true) => self.n / 2,
+            (32, ..) => self.n / 4,
+            _ => self.n,
+        }
+    }
+
     /// Decodes a descriptor for a kind.
     ///
     /// # Errors

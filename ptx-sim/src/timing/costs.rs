@@ -67,6 +67,26 @@ pub(crate) enum Effect {
     },
     WgmmaCommit,
     WgmmaWait,
+    /// Work of the tensor core on tensor memory: products, copies and shifts of `tcgen05`.
+    TensorCore {
+        /// Clocks for each column of D, of which the event tells how many there are; 0 for what is no product.
+        column: f64,
+        /// Clocks besides.
+        clk: f64,
+        /// Done by two multiprocessors together.
+        pair: bool,
+    },
+    TensorCommit,
+    /// A warp's access of its lanes of tensor memory.
+    TensorMemory {
+        load: bool,
+        clk: f64,
+    },
+    TensorWait {
+        load: bool,
+    },
+    TensorAlloc,
+    TensorFree,
     Setmaxnreg {
         clk: f64,
     },
@@ -166,6 +186,27 @@ numbers! {
         mufu_beside = "pipe.mufu.beside_wgmma",
         pack_beside = "pipe.pack.beside_wgmma",
         shuffle_beside = "pipe.shuffle.beside_wgmma",
+    }
+}
+
+numbers! {
+    /// Of `tcgen05` and tensor memory. Intervals are those of products with 128 rows, 256 columns and 32 bytes of K.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    Tcgen05 {
+        tf32 = "tcgen05.tf32.n256.interval",
+        f16 = "tcgen05.f16.n256.interval",
+        f8 = "tcgen05.f8.n256.interval",
+        i8 = "tcgen05.i8.n256.interval",
+        f4 = "tcgen05.f4.n256.interval",
+        completion = "tcgen05.completion",
+        shift = "tcgen05.shift.interval",
+        load_rate = "tcgen05.ld.rate",
+        load = "tcgen05.ld.latency",
+        store_rate = "tcgen05.st.rate",
+        store = "tcgen05.st.latency",
+        alloc = "tcgen05.alloc.latency",
+        columns = "tcgen05.columns",
+        shared_rate = "shared.bytes_per_clk",
     }
 }
 
@@ -298,7 +339,8 @@ numbers! {
         beyond_l2 = "latency.beyond_l2",
         store_pause = "store.pause",
     } {
-        wgmma: Wgmma, engine: Engine, setmaxnreg: Setmaxnreg, product_f8: ProductF8, product_f4: ProductF4
+        wgmma: Wgmma, tcgen05: Tcgen05, engine: Engine, setmaxnreg: Setmaxnreg, product_f8: ProductF8,
+        product_f4: ProductF4
     }
 }
 
@@ -329,6 +371,50 @@ impl Engine {
         let (d0, d1) = (self.dram_8 - self.l2_8, self.dram_48 - self.l2_48);
         let dram = d0 + (d1 - d0) * (kb - 8.0) / (48.0 - 8.0);
         l2.max(0.0) + dram_share * dram.max(0.0)
+    }
+}
+
+impl Tcgen05 {
+    fn kind(&self, op: &Tcgen05Op) -> Kind {
+        let fixed = |latency, effect| (Pipe::None, 1.0, 0.0, latency, effect, Order::Fixed);
+        // All lanes of a warp have a word of each register.
+        let bytes = |shape: TmemShape, num: u8, halves: bool| {
+            let registers = (usize::from(num) * shape.words()) << usize::from(halves);
+            32.0 * 4.0 * registers as f64
+        };
+        match *op {
+            Tcgen05Op::Mma { kind, cta_group, .. } => {
+                let n256 = match kind {
+                    MmaKind::Tf32 => self.tf32,
+                    MmaKind::F16 => self.f16,
+                    MmaKind::F8f6f4 | MmaKind::Mxf8f6f4 => self.f8,
+                    MmaKind::I8 => self.i8,
+                    MmaKind::Mxf4 | MmaKind::Mxf4nvf4 => self.f4,
+                };
+                let work = Effect::TensorCore { column: n256 / 256.0, clk: 0.0, pair: cta_group == 2 };
+                fixed(self.completion, work)
+            }
+            Tcgen05Op::Cp { .. } => fixed(self.completion, Effect::TensorCore { column: 0.0, clk: 0.0, pair: false }),
+            Tcgen05Op::Shift { .. } => {
+                fixed(self.completion, Effect::TensorCore { column: 0.0, clk: self.shift, pair: false })
+            }
+            Tcgen05Op::Commit { .. } => fixed(0.0, Effect::TensorCommit),
+            Tcgen05Op::Ld { shape, num, pack16 } => {
+                let clk = bytes(shape, num, pack16) / self.load_rate;
+                fixed(self.load, Effect::TensorMemory { load: true, clk })
+            }
+            Tcgen05Op::St { shape, num, unpack16 } => {
+                let clk = bytes(shape, num, unpack16) / self.store_rate;
+                fixed(self.store, Effect::TensorMemory { load: false, clk })
+            }
+            Tcgen05Op::WaitLd => fixed(0.0, Effect::TensorWait { load: true }),
+            Tcgen05Op::WaitSt => fixed(0.0, Effect::TensorWait { load: false }),
+            Tcgen05Op::Alloc { .. } => fixed(self.alloc, Effect::TensorAlloc),
+            Tcgen05Op::Dealloc { .. } => fixed(0.0, Effect::TensorFree),
+            Tcgen05Op::RelinquishAllocPermit { .. } | Tcgen05Op::FenceBefore | Tcgen05Op::FenceAfter => {
+                fixed(0.0, Effect::Compute)
+            }
+        }
     }
 }
 
@@ -452,7 +538,8 @@ impl Costs {
                 let numbers = of(&self.setmaxnreg)?;
                 fixed(Setmaxnreg { clk: if *inc { numbers.inc } else { numbers.dec } })
             }
-            Op::Tcgen05(_) | Op::Cluster(_) | Op::StAsync { .. } | Op::RedAsync { .. } => return Err(NoCost::Unknown),
+            Op::Tcgen05(op) => of(&self.tcgen05)?.kind(op),
+            Op::Cluster(_) | Op::StAsync { .. } | Op::RedAsync { .. } => return Err(NoCost::Unknown),
             _ if inst.class == Class::Control => fixed(Control),
             _ => fixed(Compute),
         })
@@ -568,6 +655,7 @@ fn destinations(inst: &DInst) -> usize {
         Op::Setp { .. } | Op::Shfl { .. } | Op::Match { .. } | Op::Elect => 2,
         Op::Mbarrier(MbarrierOp::Wait { .. }) => 1,
         Op::Mbarrier(_) => usize::from(!matches!(inst.args.first(), Some(Arg::Mem(..)))),
+        Op::Tcgen05(op) => usize::from(matches!(**op, Tcgen05Op::Ld { .. })),
         _ if matches!(inst.class, Class::Async | Class::Control | Class::Barrier) => 0,
         _ => 1,
     }

@@ -33,8 +33,8 @@ pub use replay::{Busy, Replay};
 pub use source::LineTable;
 pub use waits::{Line, Reason, Span};
 
-use crate::exec::state::program::Func;
-use crate::exec::state::record::{BlockClocks, BlockTrace, ClockReads, Event, RecordOptions, Recording};
+use crate::exec::state::program::{Func, Program};
+use crate::exec::state::record::{BlockClocks, BlockTrace, ClockReads, Event, Footprint, RecordOptions, Recording};
 use crate::{Device, LaunchConfig, Module, RunOptions, SimError};
 use costs::{Costs, Effect, NoCost, PREDICATES, Pipe, Slot};
 use image::Image;
@@ -181,16 +181,14 @@ pub fn predict(
     record(device, RecordOptions { clusters: before, ..grain.clone() })?;
     let detailed = RecordOptions { clusters: samples, instructions: true, ..grain.clone() };
     let mut recording = record(device, detailed)?;
+    recording.blocks = leaders(std::mem::take(&mut recording.blocks), &functions);
     let stored = stored(&recording.blocks, &functions, &costs, one_round);
     if one_round {
         // A launch of one round ends with its longest block.
         recording.blocks.sort_by_key(|b| std::cmp::Reverse(b.warps.iter().map(Vec::len).sum::<usize>()));
     }
     let start = RecordOptions { clusters: (0..together).collect(), budget: Some(SHARING_START), ..grain };
-    let footprint = record(device, start)?.footprint;
-    let codes = program.funcs.iter().map(|f| f.code.len()).enumerate();
-    let mut first: Vec<Vec<f64>> =
-        codes.map(|(f, len)| (0..len).map(|pc| footprint.first_share(f as u32, pc as u32)).collect()).collect();
+    let mut first = first_shares(&program, &record(device, start)?.footprint);
     let orders: Vec<Orders> =
         program.funcs.iter().zip(&functions).map(|(f, s)| schedule::orders(f, s, &costs)).collect();
     let planes = program.funcs.iter().map(|f| f.planes).max().unwrap_or(0);
@@ -267,6 +265,27 @@ pub fn predict(
         program: &program,
         schedulers: costs.schedulers,
     }))
+}
+
+/// The share of first touches, by function and program counter.
+fn first_shares(program: &Program, footprint: &Footprint) -> Vec<Vec<f64>> {
+    let of = |f: usize, pc: usize| footprint.first_share(f as u32, pc as u32);
+    program.funcs.iter().enumerate().map(|(f, func)| (0..func.code.len()).map(|pc| of(f, pc)).collect()).collect()
+}
+
+/// The blocks that are replayed. Where pairs of blocks multiply together, one of the two issues the products of both,
+/// and the other does no more than copy and store its half. So the first one stands for both: each multiprocessor of
+/// the pair does half of the work, at the same time.
+fn leaders(mut blocks: Vec<BlockTrace>, slots: &[Vec<Slot>]) -> Vec<BlockTrace> {
+    let issues = |e: &Event| {
+        let slot = &slots[e.func as usize][e.pc as usize];
+        e.lanes != 0 && matches!(slot.effect, Effect::TensorCore { pair: true, .. })
+    };
+    let leads = |b: &BlockTrace| b.warps.iter().flatten().any(issues);
+    if blocks.iter().any(leads) {
+        blocks.retain(leads);
+    }
+    blocks
 }
 
 /// Rounds to replay of blocks of these kinds, so many at a time.
@@ -346,7 +365,7 @@ fn samples(grid: [u32; 3], one_round: bool) -> Vec<u64> {
     found
 }
 
-fn slots(func: &Func, costs: &Costs, program: &crate::exec::state::program::Program) -> Result<Vec<Slot>, Error> {
+fn slots(func: &Func, costs: &Costs, program: &Program) -> Result<Vec<Slot>, Error> {
     func.code
         .iter()
         .map(|inst| {
@@ -361,7 +380,7 @@ fn slots(func: &Func, costs: &Costs, program: &crate::exec::state::program::Prog
         .collect()
 }
 
-fn stuck_error(at: Option<(u32, u32)>, program: &crate::exec::state::program::Program) -> Error {
+fn stuck_error(at: Option<(u32, u32)>, program: &Program) -> Error {
     let inst = at.and_then(|(func, pc)| program.funcs.get(func as usize)?.code.get(pc as usize));
     let (line, text) = inst.map_or((0, String::new()), |i| (i.line, program.text(i)));
     Error::Stuck { line, text }

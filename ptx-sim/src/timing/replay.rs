@@ -10,7 +10,9 @@
 //! with the reason.
 
 mod memory;
+mod tensor;
 
+use self::tensor::Operands;
 use super::costs::{BOARDS, Costs, Effect, PREDICATES, Pipe, Slot};
 use super::l1::LocalCache;
 use super::stores::InStep;
@@ -39,6 +41,10 @@ pub struct Busy {
     pub wgmma: f64,
     /// The part of it for operands of 8 bits.
     pub wgmma_8bit: f64,
+    /// Of the multiprocessor's tensor core, on tensor memory.
+    pub tcgen05: f64,
+    /// Of all quarters of tensor memory together, by accesses of warps.
+    pub tensor_memory: f64,
     pub shared: f64,
     pub l2: f64,
     pub dram: f64,
@@ -95,7 +101,12 @@ pub(crate) struct Input<'a> {
 enum Blocked {
     No,
     Barrier,
-    Mbarrier { offset: u32, parity: u32 },
+    Mbarrier {
+        offset: u32,
+        parity: u32,
+    },
+    /// So many columns of tensor memory are not free.
+    Columns(f64),
 }
 
 /// Groups of asynchronous work: when each is complete, and what its last part is.
@@ -147,6 +158,10 @@ struct Warp<'a> {
     /// The same groups: when shared memory has been read.
     bulk_read: Groups,
     products: Groups,
+    /// When what it has given to the tensor core for tensor memory is complete, and what of it is the last.
+    tensor: (f64, Key),
+    tensor_loads: Groups,
+    tensor_stores: Groups,
 }
 
 #[derive(Default)]
@@ -198,6 +213,13 @@ pub(crate) struct Sm<'a> {
     slot_free: Vec<f64>,
     pipe_free: Vec<[f64; Pipe::COUNT]>,
     tensor_free: Vec<f64>,
+    /// When the tensor core has done what it has been given for tensor memory, and what it reads for it.
+    tensor_core_free: f64,
+    operands: VecDeque<Operands>,
+    /// By quarter of the lanes of tensor memory, each of which belongs to one scheduler's warps.
+    tensor_memory_free: Vec<f64>,
+    /// Columns of tensor memory that no block has.
+    columns: f64,
     ports_free: Vec<f64>,
     shared_free: f64,
     l2_free: f64,
@@ -228,6 +250,10 @@ impl<'a> Sm<'a> {
             slot_free: vec![0.0; schedulers],
             pipe_free: vec![[0.0; Pipe::COUNT]; schedulers],
             tensor_free: vec![0.0; schedulers],
+            tensor_core_free: 0.0,
+            operands: VecDeque::new(),
+            tensor_memory_free: vec![0.0; schedulers],
+            columns: input.costs.tcgen05.as_ref().map_or(0.0, |t| t.columns),
             ports_free: vec![0.0; schedulers],
             shared_free: 0.0,
             l2_free: 0.0,
@@ -294,6 +320,9 @@ impl<'a> Sm<'a> {
                 bulk: Groups::default(),
                 bulk_read: Groups::default(),
                 products: Groups::default(),
+                tensor: (0.0, Key::default()),
+                tensor_loads: Groups::default(),
+                tensor_stores: Groups::default(),
             });
         }
     }
@@ -453,7 +482,12 @@ impl<'a> Sm<'a> {
         warp.cost.issued += 1;
         warp.cost.waits[wait.why as usize] += waited;
         warp.copies += u64::from(active && matches!(slot.effect, Effect::Bulk { load: true, .. }));
-        warp.products += u64::from(slot.pipe == Pipe::Tensor || matches!(slot.effect, Effect::Wgmma { .. }));
+        let asynchronous = match slot.effect {
+            Effect::Wgmma { .. } => true,
+            Effect::TensorCore { column, .. } => active && column > 0.0,
+            _ => false,
+        };
+        warp.products += u64::from(slot.pipe == Pipe::Tensor || asynchronous);
         (w.earliest, w.wait) = (time, Wait { why: Reason::Slot, by: key });
         let s = w.index as usize % self.slot_free.len();
         if slot.issues > 0.0 {
@@ -606,6 +640,31 @@ impl<'a> Sm<'a> {
                 (time, Reason::AsyncProducts)
             }
             Effect::WgmmaWait => self.wait(at, event, Reason::AsyncProducts, |w| &mut w.products),
+            Effect::TensorCore { column, clk, .. } => {
+                self.tensor_core(at, event, clk + column * f64::from(event.a), slot.latency, time)
+            }
+            Effect::TensorCommit => self.tensor_commit(at, event, time),
+            Effect::TensorMemory { load, clk } => self.tensor_memory(at, event, (load, clk), slot.latency, time),
+            Effect::TensorWait { load: true } => {
+                self.warps[at].tensor_loads.commit();
+                self.wait(at, event, Reason::TensorMemory, |w| &mut w.tensor_loads)
+            }
+            Effect::TensorWait { load: false } => {
+                self.warps[at].tensor_stores.commit();
+                self.wait(at, event, Reason::TensorMemory, |w| &mut w.tensor_stores)
+            }
+            Effect::TensorAlloc => {
+                let w = &mut self.warps[at];
+                w.blocked = Blocked::Columns(f64::from(event.a));
+                w.wait = Wait { why: Reason::TensorMemory, by: key };
+                self.give_columns(time);
+                (time, Reason::TensorMemory)
+            }
+            Effect::TensorFree => {
+                self.columns += f64::from(event.a);
+                self.give_columns(time);
+                (time, Reason::TensorMemory)
+            }
             Effect::Clock => {
                 let w = &self.warps[at];
                 if let Some(running) = &self.blocks[w.block] {

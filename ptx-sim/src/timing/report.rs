@@ -46,6 +46,8 @@ pub(super) fn prediction(p: Parts<'_>) -> Prediction {
     busy.extend([
         ("issue", b.issue / of_schedulers),
         ("wgmma", b.wgmma / of_schedulers),
+        ("tcgen05", b.tcgen05 / span),
+        ("tensor memory", b.tensor_memory / of_schedulers),
         ("shared memory and L1", b.shared / span),
         ("L2", b.l2 / span),
         ("memory", b.dram / span),

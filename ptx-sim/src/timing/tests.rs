@@ -1,4 +1,5 @@
 mod machines;
+mod tcgen05;
 
 use super::*;
 use crate::units::{ElementType, Fill, TensorMap, TileParams};
@@ -361,15 +362,17 @@ fn samples_are_spread() {
 
 #[test]
 fn what_the_model_does_not_know_is_refused() {
-    let text = kernel("", "tcgen05.wait::ld.sync.aligned;").replace("sm_90a", "sm_100a").replace("8.3", "8.8");
+    let text = kernel("", "st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [%r4], %r3, [%r4];");
     let module = Module::parse(&text).unwrap();
     let mut device = Device::new(Config::default());
     let p = device.alloc_zeroed(1 << 16);
     let args = [Arg::Ptr(p), Arg::U32(1)];
     let launch = LaunchConfig { grid: [1, 1, 1], args: &args, ..LaunchConfig::default() };
-    let machine = Machine::named("sm_90").unwrap();
-    let error = predict(&mut device, &module, "k", &launch, &machine, &Options::default()).unwrap_err();
-    assert!(error.to_string().contains("does not know `tcgen05.wait::ld.sync.aligned;`"), "{error}");
+    for name in ["sm_90", "sm_100"] {
+        let machine = Machine::named(name).unwrap();
+        let error = predict(&mut device, &module, "k", &launch, &machine, &Options::default()).unwrap_err();
+        assert!(error.to_string().contains("does not know `st.async.shared::cluster."), "{error}");
+    }
 }
 
 /// Waits are told by line of the program too: for a value that comes late the line that loads it is to blame, and not

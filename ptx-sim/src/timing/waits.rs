@@ -21,12 +21,14 @@ pub enum Reason {
     Copies,
     /// Groups of asynchronous products.
     AsyncProducts,
+    /// Loads and stores of tensor memory, and columns of it that others have.
+    TensorMemory,
     /// The start of the block.
     Start,
 }
 
 impl Reason {
-    pub const ALL: [Reason; 12] = [
+    pub const ALL: [Reason; 13] = [
         Reason::Arithmetic,
         Reason::Product,
         Reason::SharedMemory,
@@ -38,6 +40,7 @@ impl Reason {
         Reason::Mbarrier,
         Reason::Copies,
         Reason::AsyncProducts,
+        Reason::TensorMemory,
         Reason::Start,
     ];
 
@@ -54,6 +57,7 @@ impl Reason {
             Reason::Mbarrier => "mbarrier",
             Reason::Copies => "asynchronous copies",
             Reason::AsyncProducts => "asynchronous products",
+            Reason::TensorMemory => "tensor memory",
             Reason::Start => "block start",
         }
     }

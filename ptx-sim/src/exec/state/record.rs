@@ -27,11 +27,12 @@ pub struct Event {
     pub lanes: u32,
     /// What the cost depends on, by instruction:
     /// shared memory: passes; global memory: sectors; barriers: number; mbarriers: shared offset; bulk copies: bytes;
-    /// waits for groups: groups that may stay.
+    /// waits for groups: groups that may stay; tensor memory: columns that are allocated, or that a product writes.
     pub a: u32,
     /// Global memory: lines in the low half and sectors that are only partly written in the high half; local memory:
     /// bytes of a lane (and no sectors in `a`); barriers: threads (0 for all); mbarriers: count, bytes or parity; bulk
-    /// copies: shared offset of the mbarrier, or `u32::MAX`.
+    /// copies: shared offset of the mbarrier, or `u32::MAX`; the tensor core's work on tensor memory: bytes that it
+    /// reads from shared memory.
     pub b: u32,
     /// Global memory: the sectors that the block had not named before; bulk copies: such bytes; local memory: where the
     /// first lane's access begins.

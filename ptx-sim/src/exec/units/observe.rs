@@ -2,6 +2,7 @@
 
 use super::access::MemoryAccess;
 use super::combine::bank_conflicts;
+use super::tcgen05::kind;
 use crate::exec::state::lanes::{Lanes64, lanes};
 use crate::exec::state::machine::Machine;
 use crate::exec::state::memory::FUNCTION_BASE;
@@ -10,6 +11,7 @@ use crate::exec::state::program::{Arg, DInst, TensorArg};
 use crate::exec::state::record::Event;
 use crate::exec::state::warp::Warp;
 use crate::ir::*;
+use crate::tensor::InstructionDescriptor;
 use crate::units::{Coordinates, Mbarrier, TensorMap};
 use rustc_hash::FxHasher;
 use smallvec::SmallVec;
@@ -84,6 +86,7 @@ impl Observe for Machine<'_> {
                 self.memory(w, &mut event, Space::Global, &Self::addresses(w, frame, &args[1]), bytes, Access::Read);
             }
             Op::CpAsyncWait { all } => event.a = if *all { 0 } else { uniform(0) },
+            Op::Tcgen05(op) => self.tensor_memory_event(w, frame, op, args, &mut event),
             Op::BulkWait { .. } | Op::WgmmaWait | Op::Setmaxnreg { .. } => event.a = uniform(0),
             Op::Bar { kind, .. } => {
                 let red = matches!(kind, BarKind::RedPopc | BarKind::RedAnd | BarKind::RedOr);
@@ -210,6 +213,26 @@ impl Machine<'_> {
         Self::addresses(w, frame, arg)[mask.trailing_zeros() as usize & 31] as u32 & 0xff_ffff
     }
 
+    fn tensor_memory_event(&self, w: &Warp, frame: u32, op: &Tcgen05Op, args: &[Arg], event: &mut Event) {
+        let first = event.lanes.trailing_zeros() as usize & 31;
+        match op {
+            Tcgen05Op::Alloc { .. } | Tcgen05Op::Dealloc { .. } => event.a = w.src32(frame, &args[1])[first],
+            Tcgen05Op::Commit { .. } => event.a = self.barrier_offset(w, frame, &args[0], event.lanes),
+            Tcgen05Op::Cp { shape, .. } => event.b = copied_bytes(*shape),
+            Tcgen05Op::Mma { cta_group, kind: k, a_tmem, ws, .. } => {
+                let (descriptors, group) = (w.src32(frame, &args[3]), u32::from(*cta_group));
+                for lane in lanes(event.lanes) {
+                    // A wrong descriptor is reported when the instruction is executed.
+                    let Ok(d) = InstructionDescriptor::decode(kind(*k), descriptors[lane]) else { continue };
+                    let rows = if *a_tmem { 0 } else { d.m / group };
+                    event.a += d.columns_of_d(group, *ws);
+                    event.b += (rows + d.n / group) * kind(*k).line_bytes();
+                }
+            }
+            _ => {}
+        }
+    }
+
     fn mbarrier_event(&self, w: &Warp, frame: u32, op: MbarrierOp, args: &[Arg], event: &mut Event) {
         let first = event.lanes.trailing_zeros() as usize & 31;
         let lanes = event.lanes.count_ones();
@@ -236,6 +259,18 @@ impl Machine<'_> {
             MbarrierOp::Inval { .. } | MbarrierOp::PendingCount => {}
         }
     }
+}
+
+/// Bytes of shared memory that `tcgen05.cp` reads: lanes, and bits of each.
+fn copied_bytes(shape: CpShape) -> u32 {
+    let (lanes, bits) = match shape {
+        CpShape::S128x256b => (128, 256),
+        CpShape::S4x256b => (4, 256),
+        CpShape::S128x128b => (128, 128),
+        CpShape::S64x128b => (64, 128),
+        CpShape::S32x128b => (32, 128),
+    };
+    lanes * bits / 8
 }
 
 /// Passes of an access to shared memory: one for each group of lanes that goes at once, and those of conflicts.

@@ -28,7 +28,7 @@ fn tensor(e: TensorError) -> SimErrorKind {
     SimErrorKind::Tensor(e.to_string())
 }
 
-fn kind(k: MmaKind) -> Tcgen05Kind {
+pub(super) fn kind(k: MmaKind) -> Tcgen05Kind {
     match k {
         MmaKind::F16 => Tcgen05Kind::F16,
         MmaKind::Tf32 => Tcgen05Kind::Tf32,
@@ -323,6 +323,10 @@ impl Machine<'_> {
             scale_vector: scale_vec.into(),
         };
         let group = self.tcgen05_group(w, cta_group)?;
+        self.stats.tensor_macs += u64::from(descriptor.m) * u64::from(descriptor.n) * u64::from(kind.k());
+        if self.recorder.is_some() {
+            return Ok(());
+        }
         let mut memories: Vec<TmemState> = group.iter().map(|c| std::mem::take(&mut self.ctas[*c].tmem)).collect();
         let reads = std::cell::RefCell::new(Vec::new());
         let result = {
@@ -345,7 +349,6 @@ impl Machine<'_> {
             self.ctas[*cta].tmem = m;
         }
         result?;
-        self.stats.tensor_macs += u64::from(descriptor.m) * u64::from(descriptor.n) * u64::from(kind.k());
         if self.race.is_some() {
             let operation = Operation { uses: uses_of_mma(&unit, &group), reads: reads.into_inner() };
             self.tensor_operation(w, lane, w.origin(inst), operation)?;

@@ -6,6 +6,7 @@ use super::{Event, Reason, Share, Sm};
 impl Sm<'_> {
     /// Shared memory serves `passes` of one clock each.
     pub(super) fn shared(&mut self, time: f64, passes: f64) -> f64 {
+        self.operands_until(time);
         let start = self.shared_free.max(time);
         self.shared_free = start + passes;
         self.out.busy.shared += passes;

@@ -192,11 +192,15 @@ fn missing_numbers_are_named() {
         ("sm_100", product, "machine sm_100 has no number 'wgmma."),
         ("sm_120", product, "machine sm_120 has no number 'wgmma."),
         ("sm_80", &f8.replace("%fD, %fE, %fF, %fG", "%f4, %f5, %f6, %f7"), "machine sm_80 has no number 'mma.f8."),
+        ("sm_80", "tcgen05.wait::ld.sync.aligned;", "machine sm_80 has no number 'tcgen05."),
+        ("sm_90", "tcgen05.wait::ld.sync.aligned;", "machine sm_90 has no number 'tcgen05."),
+        ("sm_120", "tcgen05.wait::ld.sync.aligned;", "machine sm_120 has no number 'tcgen05."),
         ("sm_80", "setmaxnreg.dec.sync.aligned.u32 24;", "machine sm_80 has no number 'setmaxnreg."),
     ] {
         // The program is for a machine that has the instruction; it is not run, because the guard is false.
         let text = kernel("", &format!("setp.ne.u32 %p2, %r2, %r2; @!%p2 bra J; {body} J:"));
-        let text = text.replace(".version 8.3", ".version 8.8");
+        let target = if body.starts_with("tcgen05") { "sm_100a" } else { "sm_90a" };
+        let text = text.replace(".version 8.3", ".version 8.8").replace("sm_90a", target);
         let error = predicted_as(name, &text, 1, 1, 1 << 16).unwrap_err().to_string();
         assert!(error.contains(expected) && error.contains("has no time") && error.starts_with("line "), "{error}");
     }
