@@ -92,6 +92,7 @@ const HARMLESS_IN_PIPELINE: &[&str] = &[
     "rrt-size-threshold",
     "max-constraint-iterations",
     "pass-limit",
+    "disable-pass",
     "num-warps",
     "num-ctas",
     "compute-capability",

@@ -1,7 +1,7 @@
 //! Options of the `tileir` pipeline, their text form, and the passes that they select.
 
 use crate::dialect::debug_scope::Emission;
-use std::fmt::Write;
+use std::{fmt::Write, sync::LazyLock};
 use tile_interface::{DebugInfo, Insertion, Level, Place};
 use tile_targets::{Feature, Target};
 
@@ -114,6 +114,8 @@ pub struct Options {
     pub schedule_trace: String,
     /// Run only so many of the optional passes, the first ones: a wrong result is traced to its pass with it.
     pub pass_limit: Option<usize>,
+    /// Optional passes that are left out: what each of them is worth is measured with it.
+    pub disabled: Vec<&'static str>,
     /// Warps of a block unless the entry says otherwise: a power of two up to 32. Without it, each kernel's tiles
     /// decide.
     pub num_warps: Option<u32>,
@@ -173,6 +175,7 @@ impl Default for Options {
             constraint_iterations: 10,
             schedule_trace: String::new(),
             pass_limit: None,
+            disabled: vec![],
             num_warps: None,
             num_ctas: 0,
             target: Target::default_target(),
@@ -201,6 +204,7 @@ const NAMES: &[&str] = &[
     "rrt-size-threshold",
     "max-constraint-iterations",
     "pass-limit",
+    "disable-pass",
     "num-warps",
     "num-ctas",
     "compute-capability",
@@ -242,6 +246,9 @@ const OPTIONAL: &[&str] = &[
     "tileas-skip-scaling",
     "tileir-sink-shared-loads",
 ];
+
+static OPTIONAL_LIST: LazyLock<String> =
+    LazyLock::new(|| format!("a list of optional passes with commas between them, which are {}", OPTIONAL.join(", ")));
 
 /// Passes that may stand between the making of a schedule's constraints and their use. Each takes away operations at
 /// most, so that `ScheduleAnalysis` stays what it is.
@@ -314,6 +321,11 @@ impl Options {
             "rrt-size-threshold" => self.table_rows = natural("rrt-size-threshold")?,
             "max-constraint-iterations" => self.constraint_iterations = natural("max-constraint-iterations")?,
             "pass-limit" => self.pass_limit = Some(natural("pass-limit")? as usize),
+            "disable-pass" => {
+                let known = |pass| OPTIONAL.iter().find(|optional| **optional == pass).copied();
+                let passes: Option<Vec<&'static str>> = value.split(',').map(known).collect();
+                self.disabled = passes.ok_or_else(|| bad("disable-pass", &OPTIONAL_LIST))?;
+            }
             "num-warps" => {
                 let valid = |w: &u32| w.is_power_of_two() && *w <= 32;
                 let warps = value.parse().ok().filter(valid);
@@ -379,6 +391,7 @@ impl Options {
         self.to_tileaa(&mut list);
         self.to_tileas(&mut list);
         self.to_llvm(&mut list);
+        list.list.retain(|step| !self.disabled.contains(&step.name()));
         let last: Vec<bool> = (0..list.list.len())
             .map(|i| list.list.get(i + 1).is_none_or(|next| next.stage != list.list[i].stage))
             .collect();

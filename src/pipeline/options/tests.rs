@@ -84,6 +84,9 @@ fn bad_values_leave_the_options_alone() {
         ("unspecialized-pipeline-num-stages", "0"),
         ("unspecialized-pipeline-num-stages", "many"),
         ("pass-limit", "-1"),
+        ("disable-pass", ""),
+        ("disable-pass", "convert-to-llvm"),
+        ("disable-pass", "cse,no-such-pass"),
         ("num-warps", "0"),
         ("num-warps", "3"),
         ("num-warps", "64"),
@@ -129,6 +132,22 @@ fn what_is_not_built_is_said_to_be_so() {
         ("dynamic-persistent", "false"),
         ("schedule-trace-file", ""),
     ]);
+}
+
+#[test]
+fn disabled_passes_are_left_out_wherever_they_stand() {
+    let names = |options: &Options| options.steps().iter().map(|s| s.name().to_owned()).collect::<Vec<_>>();
+    let all = names(&with(&[("opt-level", "3"), ("pipeline-strategy", "warp-specialize")]));
+    let mut options = with(&[("opt-level", "3"), ("pipeline-strategy", "warp-specialize")]);
+    options.set("disable-pass", "cse,tileas-take-turns").unwrap();
+    let rest = names(&options);
+    let expected: Vec<&String> = all.iter().filter(|n| *n != "cse" && *n != "tileas-take-turns").collect();
+    assert_eq!(rest.iter().collect::<Vec<_>>(), expected);
+    assert!(rest.len() + 3 < all.len(), "cse stands in more than one place");
+    // Passes of the user stay.
+    let place = Place::After("canonicalize".to_owned());
+    options.insertions.push(Insertion { place, pipeline: "cse".to_owned() });
+    assert!(names(&options).iter().any(|n| n == "cse"));
 }
 
 #[test]
