@@ -12,8 +12,10 @@ from .micro import run as micro
 from .peers import plan as peers
 from .work import Item
 
-# The families are the competitors' cases of the last tier: attention and products as models and serving systems have them.
-PARTS = ("launch-abi", "correctness", "concurrent", "dependent", "programs", "micro", "peers", "families", "tensor-copies")
+# The families are the competitors' cases of the last tier: attention and products as models and serving systems have
+# them. Steps are those of our compiler, each left out once.
+PARTS = ("launch-abi", "correctness", "concurrent", "dependent", "programs", "micro", "peers", "families", "steps",
+         "tensor-copies")
 
 
 def items(pack: pathlib.Path, what: str, device: str, levels: tuple[int, ...] = (3, 0), only: str = "") -> list[Item]:
@@ -34,6 +36,8 @@ def items(pack: pathlib.Path, what: str, device: str, levels: tuple[int, ...] = 
         found += peers.items(pack, device, only)
     if what == "families":
         found += peers.items(pack, device, only, tiers=(4,))
+    if what in ("all", "steps"):
+        found += peers.steps(pack, device, only)
     if what in ("all", "tensor-copies"):
         found += tensor_copies.items(pack, only)
     return found

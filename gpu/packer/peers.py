@@ -9,7 +9,7 @@ import tarfile
 import tempfile
 from typing import Any
 
-from . import elf, launches, tools, variants
+from . import elf, launches, steps, tools, variants
 from .parts import TARGET, required_block, sha256, vendor_environment, write_index
 from .tools import ROOT, ToolError
 
@@ -32,7 +32,9 @@ def build(pack: pathlib.Path, jobs: int, vendor: pathlib.Path | None, archive: p
 
         def both(entry: variants.Entry) -> list[dict[str, Any]]:
             source = bytecode / f"{entry.name}.tileirbc"
-            return [by_vendor(entry, source, folder, vendor), *ours(entry, source, folder, refused)]
+            own = ours(entry, source, folder, refused)
+            less = without_steps(entry, source, folder, own[0]) if own and entry.name in steps.KERNELS else []
+            return [by_vendor(entry, source, folder, vendor), *own, *less]
 
         present = [e for e in variants.entries() if (bytecode / f"{e.name}.tileirbc").is_file()]
         found = [e for pair in tools.parallel(both, present, jobs) for e in pair]
@@ -72,19 +74,37 @@ def by_vendor(entry: variants.Entry, source: pathlib.Path, folder: pathlib.Path,
     return describe(entry, "vendor", cubin)
 
 
-def ours(entry: variants.Entry, source: pathlib.Path, folder: pathlib.Path, refused: dict[str, str]) -> list[dict[str, Any]]:
+def ours(entry: variants.Entry, source: pathlib.Path, folder: pathlib.Path, refused: dict[str, str], who: str = "ours",
+         options: tuple[str, ...] = ()) -> list[dict[str, Any]]:
     """Nothing where the compiler refuses the kernel: `refused` gets the reason."""
-    stem = folder / f"{entry.name}.ours"
+    stem = folder / f"{entry.name}.{who.replace(' ', '-')}"
     cubin, text = stem.with_name(stem.name + ".cubin"), stem.with_name(stem.name + ".ptx")
     tileiras = tools.built("tileiras")
-    done = tools.run(tileiras, source, f"--gpu-name={TARGET}", "-O3", "--emit=ptx", "-o", text, check=False)
+    command = [tileiras, source, f"--gpu-name={TARGET}", "-O3", *options]
+    done = tools.run(*command, "--emit=ptx", "-o", text, check=False)
     if done.returncode == 5:
         refused[entry.name] = done.stderr.strip().partition("\n")[0]
         return []
     if done.returncode:
         raise ToolError(f"tileiras failed on {entry.name} with status {done.returncode}: {done.stderr.strip()[-400:]}")
-    tools.run(tileiras, source, f"--gpu-name={TARGET}", "-O3", "-o", cubin)
-    return [{**describe(entry, "ours", cubin), "ptx": f"peers/{text.name}", "block": required_block(text.read_text(), entry.name)}]
+    tools.run(*command, "-o", cubin)
+    return [{**describe(entry, who, cubin), "ptx": f"peers/{text.name}", "block": required_block(text.read_text(), entry.name)}]
+
+
+def without_steps(entry: variants.Entry, source: pathlib.Path, folder: pathlib.Path, whole: dict[str, Any]) -> list[dict[str, Any]]:
+    """The kernel without each of the steps that change it."""
+    found = []
+    for step, option in steps.STEPS.items():
+        refused: dict[str, str] = {}
+        made = ours(entry, source, folder, refused, steps.who(step), (f"--pipeline-option={option}",))
+        if refused:
+            raise ToolError(f"{entry.name} does not compile without {step}: {refused[entry.name]}")
+        if made[0]["code"] != whole["code"]:
+            found += made
+            continue
+        for image in ("cubin", "ptx"):
+            (folder.parent / made[0][image]).unlink()
+    return found
 
 
 def mark_twins(entries: list[dict[str, Any]], pack: pathlib.Path) -> None:

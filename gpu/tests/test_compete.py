@@ -11,12 +11,12 @@ from . import GPU, ROOT  # noqa: F401
 from .help import kit, status
 from kit import records
 from kit.device import DeviceError
-from kit.peers import backend, run
+from kit.peers import backend, plan, problems, run
 from kit.peers.backend import Contender, launches_per_graph
 from kit.peers.attention import Split
 from kit.peers.products import Product
 from kit.work import Context, ContextLost
-from packer import parts, tools, variants
+from packer import parts, steps, tools, variants
 
 PROBLEM = Product("bf16", 1, 1000, 1000, 1000)
 
@@ -130,6 +130,24 @@ class Competitions(unittest.TestCase):
                          [("torch-flash", ""), ("cudnn", ""), *[(who, f"attention_split_16x{n}") for who in ("tileiras-vendor", "ours") for n in (64, 128)]])
         last = next(make for who, config, make in found if who == "ours")
         self.assertEqual(last.args[-1]["attention_combine"]["who"], "ours")
+
+    def test_steps_are_competitors_of_their_own(self):
+        """Beside the library, and the same kernels with all steps."""
+        entries = {e.name: e for e in variants.entries()}
+        chosen = [entries[n] for n in ("attention_128_128x128", "attention_128_128x64", "attention_128_causal_128x128")]
+        images = [{**e.fields(), "who": who, "same_as": None} for e in chosen for who in ("vendor", "ours", steps.who("turns"), steps.who("rotation"))
+                  if not who.startswith("ours without") or e.name in steps.KERNELS]
+        with tempfile.TemporaryDirectory() as pack:
+            pathlib.Path(pack, "peers").mkdir()
+            pathlib.Path(pack, "peers", "index.json").write_text(json.dumps(images))
+            self.context.config["pack"] = pack
+            items = plan.steps(pathlib.Path(pack), "cuda", "s8192")
+            problem = next(p for p in problems.problems() if p.name == items[0].payload["case"])
+            found = list(run.without_steps(self.context, problem, types.SimpleNamespace(problem=problem, torch=None)))
+        self.assertEqual([i.payload for i in items], [{"case": f"attention bf16 b2 h16 d128 s8192{c}", "steps": True} for c in ("", " causal")])
+        ours = [(who, config) for who, config, _ in found if who.startswith("ours")]
+        self.assertEqual(ours, [(who, "attention_128_128x128") for who in ("ours", "ours without turns", "ours without rotation")])
+        self.assertEqual({who for who, *_ in found} - {who for who, _ in ours}, {"torch-flash", "cudnn"})
 
     def test_graphs_are_as_long_as_a_launch_allows(self):
         self.assertEqual([launches_per_graph(us) for us in (5, 3000, 5000, 15000, 90000)], [10, 10, 8, 2, 2])

@@ -121,7 +121,7 @@ def run(t: Tensors, launches: Sequence[Launch], inputs: int) -> None:
 
 def _ready(e: Entry, t: Tensors, launches: Sequence[Launch], tried: list[str]) -> Contender:
     launchers = [functools.partial(run, t, launches, n) for n in range(len(t.sets))]
-    who = "tileiras-vendor" if e["who"] == "vendor" else "ours"
+    who = {"vendor": "tileiras-vendor"}.get(e["who"], e["who"])
     about = {"sha256": e["sha256"][:16], "grid": list(launches[0].grid), "block": list(launches[0].block),
              "tried": tried}
     return Contender(who, config(e), launchers, lambda: t.out, t.poison, about)

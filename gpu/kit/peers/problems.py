@@ -34,6 +34,11 @@ def entries(pack: pathlib.Path) -> list[Entry]:
     return json.loads(path.read_text()) if path.is_file() else []
 
 
+def is_without(e: Entry) -> bool:
+    """Whether it is an image of ours that lacks a step."""
+    return e["who"].startswith("ours without ")
+
+
 def fits(e: Entry, p: Problem) -> bool:
     """Whether an image can be launched on a case: kind, type, and what it was promised of the extents."""
     return not e.get("same_as") and p.fits(e)

@@ -27,15 +27,15 @@ def handle(context: Context, payload: dict[str, Any]) -> None:
     if not context.device.measures:
         raise DeviceError("kit", "competitors are timed on a GPU only")
     problem = next(p for p in problems.problems() if p.name == payload["case"])
-    compete(context, problem)
+    compete(context, problem, payload.get("steps", False))
 
 
-def compete(context: Context, problem: Problem) -> None:
+def compete(context: Context, problem: Problem, steps: bool = False) -> None:
     from .tensors import Tensors
     context.stage("inputs", "")
     tensors = Tensors(problem)
     standing: list[tuple[float, Contender]] = []
-    for who, config, make in lazily(context, problem, tensors):
+    for who, config, make in (without_steps if steps else lazily)(context, problem, tensors):
         subject = f"{who} {config}".strip()
         if subject in context.skip:
             continue
@@ -139,3 +139,17 @@ def lazily(context: Context, problem: Problem, tensors: Any) -> Iterator[Lazy]:
                 yield who, problems.config(e), functools.partial(images.contender, context.device, pack, e, tensors, all_of_them)
     for config, make in triton_peers.contenders(tensors):
         yield "triton", config, make
+
+
+def without_steps(context: Context, problem: Problem, tensors: Any) -> Iterator[Lazy]:
+    """Images that lack a step, after the library and those that lack none."""
+    from . import images, libraries
+    for who, config, make in libraries.contenders(tensors):
+        yield who, config, make
+    pack = pathlib.Path(context.config["pack"])
+    everything = problems.entries(pack)
+    less = [e for e in everything if problems.is_without(e)]
+    names = {e["name"] for e in less}
+    for e in [*(e for e in everything if e["who"] == "ours" and e["name"] in names), *less]:
+        if problems.fits(e, problem):
+            yield e["who"], problems.config(e), functools.partial(images.contender, context.device, pack, e, tensors, of(pack, "ours"))
