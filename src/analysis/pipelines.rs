@@ -113,7 +113,8 @@ fn check_one<'c>(
     first: OpRef<'c>,
     ready: bool,
 ) -> Result<(), Fault<'c>> {
-    // What stands in a loop besides another one is seen on the way.
+    // Whether a loop does more than go through another one is known only once its body is extracted; if one does, the
+    // protocol is extracted again with all loops as they are.
     let program = extract(function, pipelines, ready, true).or_else(|_| extract(function, pipelines, ready, false))?;
     program.check().map_err(|violation| (first, violation.to_string()))
 }
