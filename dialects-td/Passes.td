@@ -293,7 +293,8 @@ def TileASMaterializeSchedule
     `tileas-unspecialized-pipeline` follows. Where products are those of warpgroups, loops are scheduled for agents:
     operations get `tileas.schedule.agent`, which `tileas-specialize-agents` follows, products `nv_tileas.stages`, the
     stages of their ring, for `tileas-materialize-async`, and `tileas-rotate-products` moves a product to the next
-    iteration if the schedule does. An interval that does not exist is an error.
+    iteration if the schedule does. Where no overlap is found, iterations stay one after the other; no interval up to
+    `largest-interval` is an error.
   }];
   let options = [
     Option<"useSingleAgent", "use-single-agent", "bool", "false",
@@ -305,6 +306,8 @@ def TileASMaterializeSchedule
            "rows of reservation tables above which several clocks share one; 0: no tables">,
     Option<"maxConstraintIterations", "max-constraint-iterations", "int64_t", "10",
            "times that a loop whose rings do not fit is scheduled again">,
+    Option<"largestInterval", "largest-interval", "int64_t", "0",
+           "clocks above which no interval is tried; 0: those of one iteration after the other">,
     Option<"scheduleTraceFile", "schedule-trace-file", "std::string", "\"\"",
            "file for the schedules: .html a page, .txt text, otherwise a trace for Chrome">
   ];

@@ -144,16 +144,29 @@ fn a_schedule_is_attributes_and_rings() {
     assert!(rings.contains("stages = 3") && rings.contains("nv_tileas.async.commit"), "{rings}");
 }
 
-/// The values that live through this loop take more registers than a thread has.
 #[test]
 fn an_interval_that_does_not_exist_is_told() {
+    let bounded = |clocks: u32| format!("{SCHEDULE}{{largest-interval={clocks}}}");
+    let said = run(&program(), &[CONSTRAINTS, &bounded(100)]).unwrap_err();
+    assert!(said.contains("modulo scheduler returned no feasible II: the largest tried is 100"), "{said}");
+    assert!(said.contains("loop.mlir:"), "{said}");
+    // A bound that is no obstacle changes nothing.
+    assert_eq!(run(&program(), &[CONSTRAINTS, &bounded(1_000_000)]), run(&program(), &[CONSTRAINTS, SCHEDULE]));
+}
+
+/// The placement of these loops holds more registers than there are, at any interval.
+#[test]
+fn loops_without_an_overlap_stay_serial() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let output =
-        tileiras(&root.join("tests/corpus/fmha_bf16_d256.13.1.tileirbc"), &["--pipeline-option=v2-opt-level=1"]);
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(5), "{said}");
-    assert!(said.contains("modulo scheduler returned no feasible II"), "{said}");
-    assert!(said.contains("registers of"), "{said}");
+    for name in ["fmha_bf16_d256", "fmha_bf16_d128_causal"] {
+        let trace = scratch(&format!("{name}.txt"));
+        let file = format!("--pipeline-option=schedule-trace-file={}", trace.display());
+        let options = ["--pipeline-option=v2-opt-level=1", &*file];
+        let output = tileiras(&root.join(format!("tests/corpus/{name}.13.1.tileirbc")), &options);
+        assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
+        let text = std::fs::read_to_string(trace).unwrap();
+        assert!(text.contains("serial"), "{name}: {text}");
+    }
 }
 
 fn tileiras(input: &Path, options: &[&str]) -> Output {

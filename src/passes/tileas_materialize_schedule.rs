@@ -11,7 +11,8 @@
 //! that are late.
 //!
 //! Overlapped iterations may hold as many registers as a thread has, or as many as one iteration after the other holds
-//! if that is more.
+//! if that is more. Where the scheduler finds no overlap, iterations are one after the other; an error it is only where
+//! `largest-interval` bounds the search.
 //!
 //! Rings take shared memory that the scheduler does not know. Where they take more than there is, the deepest copy may
 //! start one iteration less ahead of its user, and the loop is scheduled again, as often as `max-constraint-iterations`
@@ -68,6 +69,7 @@ impl RustPass for MaterializeSchedule {
         let settings = Settings {
             exhaustive: options.exhaustive(),
             rows: natural(options.rrt_size_threshold(), "rrt-size-threshold")?,
+            largest: Some(natural(options.largest_interval(), "largest-interval")?).filter(|clocks| *clocks > 0),
             ..Settings::default()
         };
         let rounds = natural(options.max_constraint_iterations(), "max-constraint-iterations")?;

@@ -20,7 +20,8 @@ pub struct Settings {
     pub rows: u32,
     /// Iterations one after the other, whatever the loop.
     pub serial: bool,
-    /// The largest interval to try; none: that of iterations one after the other.
+    /// The largest interval to try; none: that of iterations one after the other, which are the schedule if no overlap
+    /// is found.
     pub largest: Option<u32>,
 }
 
@@ -33,7 +34,8 @@ impl Default for Settings {
 /// How a schedule came about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
-    /// One iteration after the other: asked for, or there is too little to gain.
+    /// One iteration after the other: asked for, there is too little to gain, or no overlap was found that the registers
+    /// allow.
     Serial,
     /// As early as the values allow; units are counted, not reserved.
     Light,
@@ -259,7 +261,7 @@ fn first_units(footprint: &[crate::graph::Use]) -> Vec<usize> {
     units
 }
 
-/// Iterations overlapped, whatever the size of the loop.
+/// Iterations overlapped, whatever the size of the loop, if there is an overlap.
 pub fn overlap(graph: &Graph, settings: &Settings) -> Result<Schedule, Failure> {
     graph.check()?;
     let minimum = bounds::minimum(graph);
@@ -311,10 +313,19 @@ pub fn overlap(graph: &Graph, settings: &Settings) -> Result<Schedule, Failure> 
     if let Some((p, step)) = searched {
         return Ok(fine(graph, p, Method::Searched, minimum, step, optimal));
     }
-    match placed {
-        Ok(p) => Ok(fine(graph, p, Method::Placed, minimum, row, optimal)),
-        Err(refusal) => Err(Failure::Infeasible(Box::new(infeasible(&coarse, largest * row, row, refusal)))),
+    let refusal = match placed {
+        Ok(p) => return Ok(fine(graph, p, Method::Placed, minimum, row, optimal)),
+        Err(refusal) => refusal,
+    };
+    // The placement starts operations as early as it can and shortens lives afterwards, and may hold more at any interval
+    // than iterations one after the other do.
+    if settings.largest.is_none() {
+        let alone = serial(graph)?;
+        if alone.check(graph).is_ok() {
+            return Ok(alone);
+        }
     }
+    Err(Failure::Infeasible(Box::new(infeasible(&coarse, largest * row, row, refusal))))
 }
 
 /// The first interval at which everything is placed. Long ones grow by more than one, and what has been left out below

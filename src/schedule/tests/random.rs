@@ -233,6 +233,29 @@ fn hand_out(uses: &[(u32, u32)], ii: u32, units: &mut [Vec<bool>]) -> bool {
     false
 }
 
+/// Where agents have the registers of iterations one after the other there is a schedule, though the placement does not
+/// always find one.
+#[test]
+fn registers_for_one_iteration_are_enough() {
+    let mut serial_ones = 0;
+    for seed in 0..1000 {
+        let nodes = 8 + (seed % 22) as u32;
+        let mut g = graph(seed, &Shape { nodes, clocks: 3, agents: 1, groups: false, uses: 2, latency: 9 });
+        let alone = serial(&g).unwrap();
+        g.agents[0].registers = Some(alone.registers[0]);
+        let s = overlap(&g, &Settings::default()).unwrap_or_else(|e| panic!("{seed}: {e}"));
+        s.check(&g).unwrap_or_else(|e| panic!("{seed}: {e}: {s:?}"));
+        if s.method == Method::Serial {
+            serial_ones += 1;
+            // A bound on the interval asks for an overlap.
+            let largest = Some(g.serial_length());
+            let error = overlap(&g, &Settings { largest, ..Settings::default() }).unwrap_err().to_string();
+            assert!(error.contains(" registers of "), "{seed}: {error}");
+        }
+    }
+    assert!((1..200).contains(&serial_ones), "{serial_ones} loops have no overlap");
+}
+
 #[test]
 fn every_schedule_is_right() {
     for seed in 0..1000 {
