@@ -64,7 +64,7 @@ impl RustPass for MaterializeSchedule {
             });
         };
         let natural = |n: i64, name: &str| {
-            u32::try_from(n).map_err(|_| fail(op, format!("{name} must not be negative, got {n}")))
+            u32::try_from(n).map_err(|_| fail(op, format!("{name} must be between 0 and {}, got {n}", u32::MAX)))
         };
         let settings = Settings {
             exhaustive: options.exhaustive(),
