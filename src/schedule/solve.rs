@@ -34,8 +34,8 @@ impl Default for Settings {
 /// How a schedule came about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
-    /// One iteration after the other: asked for, there is too little to gain, or no overlap was found that the registers
-    /// allow.
+    /// One iteration after the other: asked for, there is too little to gain, or no overlap was found that the
+    /// registers allow.
     Serial,
     /// As early as the values allow; units are counted, not reserved.
     Light,
@@ -317,8 +317,8 @@ pub fn overlap(graph: &Graph, settings: &Settings) -> Result<Schedule, Failure> 
         Ok(p) => return Ok(fine(graph, p, Method::Placed, minimum, row, optimal)),
         Err(refusal) => refusal,
     };
-    // The placement starts operations as early as it can and shortens lives afterwards, and may hold more at any interval
-    // than iterations one after the other do.
+    // The placement starts operations as early as it can and shortens lives afterwards, and may hold more at any
+    // interval than iterations one after the other do.
     if settings.largest.is_none() {
         let alone = serial(graph)?;
         if alone.check(graph).is_ok() {
