@@ -4,7 +4,7 @@
 //! And one for each on the reference interpreter, which has to run all that can be read.
 //!
 //! Of programs that ask for an order of memory, one that this arrives in their PTX. Of some, one each with the modulo
-//! scheduler (`v2-opt-level=2`) on two targets; with `TILEIRAS_TEST_FULL=1` of all, in one version of the bytecode.
+//! scheduler (`v2-opt-level=2`) on two targets; with `TILEIRAS_TEST_FULL=1` of all.
 //!
 //! `tests/corpus/results.tsv` has a digest of what each program leaves behind on the simulator, compiled for sm_90 at
 //! -O3: a change of any bit, even where a tolerance allows it, is seen and agreed to. `TILEIRAS_RENEW=1` writes it
@@ -12,7 +12,7 @@
 //!
 //! By default: sm_90, levels 0 and 3, the ordinary schedule and an adversarial one. With `TILEIRAS_TEST_FULL=1`: four
 //! targets, also level 2, and five adversarial schedules. `cargo xtask corpus` prints the same as a table. PTX that
-//! another test runs is not run once more: most programs are the same at levels 2 and 3, and in every version of the
+//! another test runs is not run once more: most programs are the same at levels 2 and 3, and in all versions of the
 //! bytecode.
 
 use libtest_mimic::{Arguments, Failed, Trial};
@@ -119,16 +119,14 @@ fn trials(root: &Path) -> Result<Vec<Trial>, corpus::Error> {
             let program = program.clone();
             trials.push(Trial::test(format!("corpus/{}/orders", program.name), move || orders_arrive(&program)));
         }
-        let is_first = first_version(program, &programs).name == program.name;
-        let is_scheduled = is_first && slice.scheduled.is_none_or(|l| l.contains(&&*program.name));
-        for target in SCHEDULED_TARGETS.iter().filter(|_| is_scheduled) {
+        for target in SCHEDULED_TARGETS.iter().filter(|_| slice.scheduled.is_none_or(|l| l.contains(&&*program.name))) {
             if program.is_readable() && lists.pending_on(&program.name, target).is_none() {
                 let program = program.clone();
                 let title = format!("corpus/{}/{target}/scheduled", program.name);
                 trials.push(Trial::test(title, move || scheduled(&program, target, slice.schedules)));
             }
         }
-        let is_checked = is_first && slice.each.is_none_or(|l| l.contains(&&*program.name));
+        let is_checked = slice.each.is_none_or(|l| l.contains(&&*program.name));
         if program.is_readable() && is_checked && lists.pending_on(&program.name, "sm_90").is_none() {
             let job = Job { program: program.clone(), engine: Engine::Each { target: "sm_90".into() } };
             trials.push(Trial::test(format!("corpus/{}/each", program.name), move || {
@@ -157,13 +155,8 @@ fn twin<'a>(program: &'a Program, level: u8, programs: &'a [Program]) -> Option<
     if level == 2 {
         return Some((program, 3));
     }
-    let first = first_version(program, programs);
+    let first = programs.iter().filter(|p| p.entry == program.entry).min_by_key(|p| &p.name)?;
     (first.name != program.name).then_some((first, level))
-}
-
-/// The program in the first version of the bytecode that it is there in.
-fn first_version<'a>(program: &'a Program, programs: &'a [Program]) -> &'a Program {
-    programs.iter().filter(|p| p.entry == program.entry).min_by_key(|p| &p.name).unwrap_or(program)
 }
 
 fn ptx(program: &Program, target: &str, level: u8) -> Result<Vec<u8>, Failed> {
