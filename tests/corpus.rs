@@ -104,12 +104,13 @@ fn trials(root: &Path) -> Result<Vec<Trial>, corpus::Error> {
                         if pinned {
                             return same_bits(&job);
                         }
-                        match twin {
-                            Some((other, its)) if ptx(&job.program, target, level)? == ptx(&other, target, its)? => {
-                                Ok(())
+                        if let Some((other, its)) = twin {
+                            let [own, its] = [level, its].map(|level| format!("-O{level}"));
+                            if ptx(&job.program, target, &[&own])? == ptx(&other, target, &[&its])? {
+                                return Ok(());
                             }
-                            _ => runner()?.run(&job).map_err(Failed::from),
                         }
+                        runner()?.run(&job).map_err(Failed::from)
                     })
                 })),
             }
@@ -159,17 +160,17 @@ fn twin<'a>(program: &'a Program, level: u8, programs: &'a [Program]) -> Option<
     (first.name != program.name).then_some((first, level))
 }
 
-fn ptx(program: &Program, target: &str, level: u8) -> Result<Vec<u8>, Failed> {
-    let level = format!("-O{level}");
+/// The PTX that the command prints.
+fn ptx(program: &Program, target: &str, options: &[&str]) -> Result<String, Failed> {
     let output = Command::new(env!("CARGO_BIN_EXE_tileiras"))
-        .args(["--gpu-name", target, &level, "--emit=ptx", "-o", "-"])
+        .args(["--gpu-name", target, "--emit=ptx", "-o", "-"])
+        .args(options)
         .arg(&program.file)
         .output()?;
-    if output.status.success() {
-        Ok(output.stdout)
-    } else {
-        Err(String::from_utf8_lossy(&output.stderr).into_owned().into())
+    if !output.status.success() {
+        return Err(String::from_utf8_lossy(&output.stderr).into_owned().into());
     }
+    Ok(String::from_utf8(output.stdout)?)
 }
 
 /// Targets with the modulo scheduler: one whose loops it schedules, and one whose products are those of agents.
@@ -198,12 +199,7 @@ fn orders_arrive(program: &Program) -> Result<(), Failed> {
     let mut wrong = vec![];
     for target in ["sm_80", "sm_90", "sm_100", "sm_120"] {
         for level in ["-O0", "-O3"] {
-            let options = ["--gpu-name", target, level, "--lineinfo", "--emit=ptx", "-o", "-"];
-            let output = Command::new(env!("CARGO_BIN_EXE_tileiras")).args(options).arg(&program.file).output()?;
-            if !output.status.success() {
-                return Err(String::from_utf8_lossy(&output.stderr).into_owned().into());
-            }
-            let module = Module::parse(&String::from_utf8(output.stdout)?)?;
+            let module = Module::parse(&ptx(program, target, &[level, "--lineinfo"])?)?;
             let missing = orders::missing(&orders, &module);
             wrong.extend(missing.iter().map(|what| format!("{target} {level}: {what}")));
         }
