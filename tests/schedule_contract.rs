@@ -16,6 +16,8 @@
 //! * It gives attributes and the rings of pipelines: `a_schedule_is_attributes_and_rings`.
 //! * An interval that does not exist is an error that names loop, interval, operation, footprint, rows and pool:
 //!   `an_interval_that_does_not_exist_is_told`, and `what_cannot_be_scheduled_says_why` of `tile-schedule`.
+//!   Only a bound asks for one; otherwise iterations may stay one after the other, and a remark says why:
+//!   `loops_without_an_overlap_stay_serial`, `loops_whose_copies_do_not_fit_stay_serial`.
 //! * Traces do not change the schedule: `traces_change_nothing`.
 //! * `v2-opt-level` is an axis beside the level: `levels_are_two_axes`.
 //! * `rrt-size-threshold` chooses between a light path and one with tables, whose passes prepare loops:
@@ -157,16 +159,34 @@ fn an_interval_that_does_not_exist_is_told() {
 /// The placement of these loops holds more registers than there are, at any interval.
 #[test]
 fn loops_without_an_overlap_stay_serial() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     for name in ["fmha_bf16_d256", "fmha_bf16_d128_causal"] {
         let trace = scratch(&format!("{name}.txt"));
         let file = format!("--pipeline-option=schedule-trace-file={}", trace.display());
-        let options = ["--pipeline-option=v2-opt-level=1", &*file];
-        let output = tileiras(&root.join(format!("tests/corpus/{name}.13.1.tileirbc")), &options);
-        assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
+        let options = ["--pipeline-option=v2-opt-level=1", &*file, "--remarks=all"];
+        let output = tileiras(&corpus(name), &options);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{name}: {said}");
         let text = std::fs::read_to_string(trace).unwrap();
-        assert!(text.contains("serial"), "{name}: {text}");
+        assert!(text.contains("serial") && text.contains("overlapped, 'threads' would hold "), "{name}: {text}");
+        assert!(said.contains("one after the other: overlapped, 'threads' would hold "), "{name}: {said}");
     }
+}
+
+/// The first schedule starts copies too far ahead for shared memory, and may not be made again.
+#[test]
+fn loops_whose_copies_do_not_fit_stay_serial() {
+    let remarks = |rounds: u32| {
+        let rounds = format!("--pipeline-option=max-constraint-iterations={rounds}");
+        let output = tileiras(&corpus("matmul_tf32"), &["--pipeline-option=v2-opt-level=1", &rounds, "--remarks=all"]);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let told = "one after the other: copies that start ahead take more than 49152 bytes of shared memory";
+    assert!(remarks(0).contains(told) && !remarks(10).contains("one after the other"), "{}{}", remarks(0), remarks(10));
+}
+
+fn corpus(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/corpus/{name}.13.1.tileirbc"))
 }
 
 fn tileiras(input: &Path, options: &[&str]) -> Output {
@@ -187,9 +207,7 @@ fn traces_change_nothing() {
 
 /// The passes of the pipeline with these options.
 fn passes(options: &[&str]) -> String {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let output =
-        tileiras(&root.join("tests/corpus/vadd_f32.13.1.tileirbc"), &[&["--dump-pass-pipeline"], options].concat());
+    let output = tileiras(&corpus("vadd_f32"), &[&["--dump-pass-pipeline"], options].concat());
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stderr).unwrap()
 }

@@ -67,6 +67,8 @@ pub const WIDENED_OPERANDS: Category = missed(RemarkSubject::TensorCore, "Widene
 pub const EMULATED_TYPE: Category = missed(RemarkSubject::Other, "EmulatedType");
 /// A load of a product's operand is not started ahead of its iteration.
 pub const NOT_PIPELINED: Category = missed(RemarkSubject::Memory, "NotPipelined");
+/// Iterations of a loop are scheduled one after the other: neither registers nor shared memory allow an overlap.
+pub const NOT_OVERLAPPED: Category = missed(RemarkSubject::Other, "NotOverlapped");
 /// Shared memory has no room for as many stages as the pipeline may have.
 pub const FEWER_STAGES: Category = missed(RemarkSubject::Memory, "FewerStages");
 /// The instruction that multiplies takes no scales: each block's sum is scaled in registers.

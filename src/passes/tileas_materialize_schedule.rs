@@ -11,13 +11,14 @@
 //! that are late.
 //!
 //! Overlapped iterations may hold as many registers as a thread has, or as many as one iteration after the other holds
-//! if that is more. Where the scheduler finds no overlap, iterations are one after the other; an error it is only where
-//! `largest-interval` bounds the search.
+//! if that is more. Where the scheduler finds no overlap, iterations are one after the other, which a remark tells; an
+//! error it is only where `largest-interval` bounds the search.
 //!
 //! Rings take shared memory that the scheduler does not know. Where they take more than there is, the deepest copy may
 //! start one iteration less ahead of its user, and the loop is scheduled again, as often as `max-constraint-iterations`
-//! says; after that no copy of the loop starts ahead. The plan of products says how many stages the rings of agents can
-//! have: where a schedule takes more, copies wait for the stages that there are, and it is made again.
+//! says; after that iterations are one after the other, with the same remark. The plan of products says how many stages
+//! the rings of agents can have: where a schedule takes more, copies wait for the stages that there are, and it is made
+//! again.
 
 use crate::{
     analysis::{
@@ -32,13 +33,15 @@ use crate::{
         nv_tileaa,
         pass::{Failed, PassContext, RustPass, descriptors, fail},
         product_plan::ProductPlan,
+        remark::{self, remark},
         rt::*,
         target::shared_limit,
     },
     pass_descriptor,
 };
 use melior::{Context, ir::attribute::StringAttribute};
-use tile_schedule::{Failure, Group, Method, Schedule, Settings, report, rings};
+use std::fmt::Display;
+use tile_schedule::{Bound, Failure, Group, Method, Schedule, Settings, report, rings};
 use tile_targets::Target;
 
 /// What `tileas-unspecialized-pipeline` follows.
@@ -90,6 +93,9 @@ impl RustPass for MaterializeSchedule {
                 solve(around, costs, (target, shared), settings, rounds)?
             };
             annotate(context, around, &answer);
+            if let Bound::NoOverlap { obstacle, .. } = &answer.schedule.reason {
+                remark_serial(around, format_args!("overlapped, {obstacle}"));
+            }
             cx.stat_add(stat::NUM_SCHEDULED, 1);
             let name = function.map(|f| f.sym_name().to_owned()).unwrap_or_default();
             answers.push((format!("{name}, loop {}", answers.len()), answer));
@@ -218,6 +224,7 @@ fn solve<'c>(
             }
         }
     }
+    remark_serial(around, format_args!("copies that start ahead take more than {shared} bytes of shared memory"));
     let schedule = tile_schedule::serial(&graph).map_err(|e| fail(around, e.to_string()))?;
     let ahead = loads.iter().map(|l| (nodes[*l], 0)).collect();
     Ok(Answer { graph, schedule, nodes, ahead, rings: vec![] })
@@ -276,6 +283,12 @@ fn annotate<'c>(context: &'c Context, around: OpRef<'c>, answer: &Answer<'c>) {
     if schedule.method != Method::Serial || forced {
         ahead.iter().for_each(|(load, n)| set(*load, AHEAD, if forced { 0 } else { *n }));
     }
+}
+
+/// Tells that an overlap of iterations was looked for in vain, and why.
+fn remark_serial(around: OpRef<'_>, why: impl Display) {
+    let reason = format!("iterations are scheduled one after the other: {why}");
+    remark(around, remark::NOT_OVERLAPPED, reason, "take smaller tiles");
 }
 
 /// Writes the schedules where `schedule-trace-file` says: a page if the name ends in `.html`, text if in `.txt`, and

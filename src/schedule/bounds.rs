@@ -1,6 +1,6 @@
 //! Lower bounds of the *initiation interval*, the clocks from the beginning of an iteration to that of the next.
 
-use crate::graph::Graph;
+use crate::{graph::Graph, solve::Obstacle};
 
 /// Why the interval cannot be smaller, or was not made smaller.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,6 +13,8 @@ pub enum Bound {
     Recurrence { nodes: Vec<usize>, clocks: u32 },
     /// Iterations are done one after the other.
     Serial { clocks: u32 },
+    /// They are, since no overlap was found; this stood in the way at the largest interval.
+    NoOverlap { clocks: u32, obstacle: Obstacle },
     /// No placement was found at smaller ones.
     Placement { clocks: u32 },
 }
@@ -24,6 +26,7 @@ impl Bound {
             | Self::Agents { clocks }
             | Self::Recurrence { clocks, .. }
             | Self::Serial { clocks }
+            | Self::NoOverlap { clocks, .. }
             | Self::Placement { clocks } => *clocks,
         }
     }

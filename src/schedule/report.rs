@@ -54,6 +54,9 @@ pub fn reason(graph: &Graph, schedule: &Schedule) -> String {
             format!("{} wait for each other, {clocks} clocks an iteration", names.join(", "))
         }
         Bound::Serial { clocks } => format!("iterations are done one after the other, {clocks} clocks each"),
+        Bound::NoOverlap { clocks, obstacle } => {
+            format!("iterations are done one after the other, {clocks} clocks each: overlapped, {obstacle}")
+        }
         Bound::Placement { clocks } => format!("no placement was found below {clocks} clocks"),
     };
     let mut text = bound(&schedule.reason);

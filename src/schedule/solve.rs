@@ -8,6 +8,7 @@ use crate::{
     place::{self, Arm, Placement, Refusal},
     table::Conflict,
 };
+use std::fmt;
 use thiserror::Error;
 
 /// What is asked for.
@@ -146,12 +147,13 @@ impl Schedule {
 pub enum Failure {
     #[error(transparent)]
     Graph(#[from] GraphError),
-    #[error("{}", .0.text())]
-    Infeasible(Box<Infeasible>),
+    #[error(transparent)]
+    Infeasible(#[from] Box<Infeasible>),
 }
 
 /// No interval up to the largest is feasible; this is what stood in the way last.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("modulo scheduler returned no feasible II: the largest tried is {largest}, where {what}")]
 pub struct Infeasible {
     pub largest: u32,
     pub what: Obstacle,
@@ -180,20 +182,17 @@ pub enum Obstacle {
     },
 }
 
-impl Infeasible {
-    fn text(&self) -> String {
-        let largest = format!("modulo scheduler returned no feasible II: the largest tried is {}", self.largest);
-        match &self.what {
-            Obstacle::Place { node, footprint, pool, row } => {
+impl fmt::Display for Obstacle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Place { node, footprint, pool, row } => {
                 let rows = row.map_or(String::new(), |r| format!(" in row {r}"));
                 let pool = pool.as_deref().map_or("its agents".into(), |p| format!("pool '{p}'"));
                 let footprint = if footprint.is_empty() { "nothing".to_owned() } else { footprint.join(", ") };
-                format!("{largest}, where '{node}', which takes {footprint}, is refused by {pool}{rows}")
+                write!(f, "'{node}', which takes {footprint}, is refused by {pool}{rows}")
             }
-            Obstacle::Registers { agent, held, most } => {
-                format!("{largest}, where '{agent}' would hold {held} registers of {most}")
-            }
-            Obstacle::Bound { clocks } => format!("{largest}, and the least possible is {clocks}"),
+            Self::Registers { agent, held, most } => write!(f, "'{agent}' would hold {held} registers of {most}"),
+            Self::Bound { clocks } => write!(f, "the least possible is {clocks}"),
         }
     }
 }
@@ -275,7 +274,7 @@ pub fn overlap(graph: &Graph, settings: &Settings) -> Result<Schedule, Failure> 
     let largest = settings.largest.map_or_else(|| coarse.serial_length().max(least), |clocks| clocks / row);
     if least > largest {
         let what = Obstacle::Bound { clocks: least * row };
-        return Err(Failure::Infeasible(Box::new(Infeasible { largest: largest * row, what })));
+        return Err(Box::new(Infeasible { largest: largest * row, what }).into());
     }
     let placed = heuristic(&coarse, least, largest);
     let (best, found_at) = match &placed {
@@ -319,13 +318,15 @@ pub fn overlap(graph: &Graph, settings: &Settings) -> Result<Schedule, Failure> 
     };
     // The placement starts operations as early as it can and shortens lives afterwards, and may hold more at any
     // interval than iterations one after the other do.
+    let refused = infeasible(&coarse, largest * row, row, refusal);
     if settings.largest.is_none() {
-        let alone = serial(graph)?;
+        let mut alone = serial(graph)?;
         if alone.check(graph).is_ok() {
+            alone.reason = Bound::NoOverlap { clocks: alone.interval, obstacle: refused.what };
             return Ok(alone);
         }
     }
-    Err(Failure::Infeasible(Box::new(infeasible(&coarse, largest * row, row, refusal))))
+    Err(Box::new(refused).into())
 }
 
 /// The first interval at which everything is placed. Long ones grow by more than one, and what has been left out below

@@ -143,7 +143,7 @@ fn what_cannot_be_scheduled_says_why() {
     assert!(matches!(&error, Failure::Infeasible(i) if i.what == Obstacle::Bound { clocks: 12 }));
     assert_eq!(
         error.to_string(),
-        "modulo scheduler returned no feasible II: the largest tried is 11, and the least possible is 12"
+        "modulo scheduler returned no feasible II: the largest tried is 11, where the least possible is 12"
     );
     // One stage for both, and a value that needs more than an interval between them.
     g.groups = vec![Group::default()];

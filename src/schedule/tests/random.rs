@@ -1,7 +1,9 @@
 //! Random loops, against bounds, checks, and every schedule there is.
 
 use tile_schedule::exact::{self, Search};
-use tile_schedule::{Agent, Edge, Graph, Group, Method, Node, Pool, Settings, Use, bounds, overlap, serial};
+use tile_schedule::{
+    Agent, Bound, Edge, Graph, Group, Method, Node, Obstacle, Pool, Settings, Use, bounds, overlap, serial,
+};
 
 /// Numbers from a seed.
 struct Draw(u64);
@@ -247,6 +249,8 @@ fn registers_for_one_iteration_are_enough() {
         s.check(&g).unwrap_or_else(|e| panic!("{seed}: {e}: {s:?}"));
         if s.method == Method::Serial {
             serial_ones += 1;
+            let Bound::NoOverlap { clocks, obstacle } = &s.reason else { panic!("{seed}: {:?}", s.reason) };
+            assert!(*clocks == s.interval && matches!(obstacle, Obstacle::Registers { .. }), "{seed}: {obstacle}");
             // A bound on the interval asks for an overlap.
             let largest = Some(g.serial_length());
             let error = overlap(&g, &Settings { largest, ..Settings::default() }).unwrap_err().to_string();
