@@ -114,8 +114,8 @@ impl Searcher<'_> {
                 }
                 self.left -= 1;
                 let units = match self.tables.probe(self.graph, node, agent, row) {
-                    Err(Conflict { pool: None, skip, .. }) => {
-                        row += i64::from(skip.max(1));
+                    Err(Conflict { pool: None, later, .. }) => {
+                        row += i64::from(later);
                         continue;
                     }
                     units => units.ok(),

@@ -68,11 +68,13 @@ pub enum Refusal {
 const EJECTIONS: u32 = 3;
 /// Orders of a group that are tried.
 const ORDERS: usize = 24;
+/// Places among which the cheapest is looked for.
+const PLACES: i64 = 24;
 /// Placed neighbours that are lifted in turn.
 const NEIGHBOURS: usize = 6;
 
-/// Places all nodes at an interval, or says what did not fit. `budget` is the number of placements for each node.
-pub fn place(graph: &Graph, interval: u32, budget: u32) -> Result<Placement, Refusal> {
+/// Places all nodes at an interval, or says what did not fit. Nodes are placed at most `budget` times in all.
+pub fn place(graph: &Graph, interval: u32, budget: usize) -> Result<Placement, Refusal> {
     let heights = bounds::heights(graph, interval);
     let mut first = None;
     // What takes most of a unit is hard to place late; what the most waits for should not be late.
@@ -142,14 +144,14 @@ impl<'a> State<'a> {
         }
     }
 
-    fn run(mut self, budget: u32) -> Result<Placement, Refusal> {
-        let mut left = u64::from(budget) * self.graph.nodes.len() as u64;
+    fn run(mut self, budget: usize) -> Result<Placement, Refusal> {
+        let mut left = budget;
         while let Some(&(_, std::cmp::Reverse(node))) = self.unplaced.last() {
             let group = self.group_around(node);
-            if left < group.len() as u64 {
+            if left < group.len() {
                 return Err(Refusal::Place { node, conflict: self.conflict });
             }
-            left -= group.len() as u64;
+            left -= group.len();
             let placed = Arm::ALL.into_iter().position(|arm| match arm {
                 Arm::Permutation => self.permute(&group),
                 Arm::Fusion => self.fuse(&group),
@@ -301,7 +303,7 @@ impl<'a> State<'a> {
             match self.tables.probe(self.graph, node, agent, time) {
                 Ok(units) => return Some(Spot { time, agent, units }),
                 Err(conflict) => {
-                    time += i64::from(conflict.skip.max(1));
+                    time += i64::from(conflict.later);
                     self.conflict = Some(conflict);
                 }
             }
@@ -310,13 +312,17 @@ impl<'a> State<'a> {
     }
 
     fn scan_down(&mut self, node: usize, agent: usize, first: i64, last: i64) -> Option<Spot> {
-        (first..=last).rev().find_map(|time| match self.tables.probe(self.graph, node, agent, time) {
-            Ok(units) => Some(Spot { time, agent, units }),
-            Err(conflict) => {
-                self.conflict = Some(conflict);
-                None
+        let mut time = last;
+        while time >= first {
+            match self.tables.probe(self.graph, node, agent, time) {
+                Ok(units) => return Some(Spot { time, agent, units }),
+                Err(conflict) => {
+                    time -= i64::from(conflict.sooner);
+                    self.conflict = Some(conflict);
+                }
             }
-        })
+        }
+        None
     }
 
     /// Places nodes in the order given; none of them if one has no place.
@@ -408,7 +414,7 @@ impl<'a> State<'a> {
         }
     }
 
-    /// Placed nodes that may not be where they are if a node begins at `time`.
+    /// Placed nodes that may not be where they are if a node begins at `time`. One may come several times.
     fn contradicting(&self, node: usize, agent: usize, time: i64) -> Vec<usize> {
         let mut found = vec![];
         for e in &self.edges[node] {
@@ -425,8 +431,6 @@ impl<'a> State<'a> {
         }
         let stage = time.div_euclid(self.interval);
         found.extend(self.stages(node).into_iter().filter(|(_, f, l)| !(*f..=*l).contains(&stage)).map(|(o, _, _)| o));
-        found.sort_unstable();
-        found.dedup();
         found
     }
 
@@ -438,8 +442,8 @@ impl<'a> State<'a> {
                 let early = w.first.or(w.last.map(|l| l - self.interval + 1)).unwrap_or(0);
                 let early =
                     self.forced[node].filter(|t| *t < early + self.interval).map_or(early, |t| early.max(t + 1));
-                // Many places are alike: a few dozen of them are enough.
-                let step = (self.interval / 48).max(1) as usize;
+                // Many places are alike.
+                let step = (self.interval / PLACES).max(1) as usize;
                 for time in (early..early + self.interval).step_by(step) {
                     let mut leave = self.tables.in_the_way(self.graph, node, agent, time);
                     leave.extend(self.contradicting(node, agent, time));

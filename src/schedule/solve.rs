@@ -199,13 +199,14 @@ impl fmt::Display for Obstacle {
 
 /// Loops of fewer operations are not worth a schedule.
 pub const FEWEST: usize = 8;
-/// Placements for each node at one interval.
-const BUDGET: u32 = 10;
+/// Placements at one interval: so many for each node, and at least so many in all.
+const BUDGET: usize = 3;
+const LEAST_BUDGET: usize = 64;
 /// By how much of itself an interval grows that will not do, at most.
-const FINE: u32 = 128;
+const FINE: u32 = 64;
 /// Partial schedules of eight operations that the exhaustive search may visit at one interval, and at all intervals of
 /// a loop. Of larger ones it visits fewer: what a visit costs grows with the square.
-const VISITS: u64 = 400_000;
+const VISITS: u64 = 20_000;
 const ALL_VISITS: u64 = 2 * VISITS;
 const VISITED: u64 = 8;
 /// Rows up to which it is tried: it enumerates them.
@@ -332,9 +333,10 @@ pub fn overlap(graph: &Graph, settings: &Settings) -> Result<Schedule, Failure> 
 /// The first interval at which everything is placed. Long ones grow by more than one, and what has been left out below
 /// the first that will do is halved until there is nothing between.
 fn heuristic(graph: &Graph, least: u32, largest: u32) -> Result<Placement, Refusal> {
+    let budget = LEAST_BUDGET.max(BUDGET * graph.nodes.len());
     let (mut failed, mut interval) = (least.saturating_sub(1), least);
     let mut found = loop {
-        match place::place(graph, interval, BUDGET) {
+        match place::place(graph, interval, budget) {
             Ok(placement) => break placement,
             Err(refusal) if interval >= largest => return Err(refusal),
             Err(_) => failed = interval,
@@ -343,7 +345,7 @@ fn heuristic(graph: &Graph, least: u32, largest: u32) -> Result<Placement, Refus
     };
     while found.interval - failed > 1 {
         let middle = failed.midpoint(found.interval);
-        match place::place(graph, middle, BUDGET) {
+        match place::place(graph, middle, budget) {
             Ok(placement) => found = placement,
             Err(_) => failed = middle,
         }

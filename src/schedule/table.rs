@@ -2,30 +2,50 @@
 
 use crate::graph::{Graph, Use};
 
-/// Nobody.
-const FREE: u32 = u32::MAX;
-
 /// One row: a unit, or an agent, clock by clock.
 #[derive(Clone, Debug)]
 struct Row {
+    interval: u32,
     /// A bit for each clock that is taken.
     taken: Vec<u64>,
-    /// By whom.
-    owner: Vec<u32>,
+    /// By whom: much fewer than there are clocks.
+    spans: Vec<Span>,
+}
+
+/// Clocks that follow each other, modulo the interval, and have one owner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Span {
+    start: u32,
+    clocks: u32,
+    owner: usize,
 }
 
 impl Row {
     fn new(interval: u32) -> Self {
-        Self { taken: vec![0; (interval as usize).div_ceil(64)], owner: vec![FREE; interval as usize] }
+        Self { interval, taken: vec![0; (interval as usize).div_ceil(64)], spans: vec![] }
     }
 
-    /// How far behind `clock` the last of the next `clocks` clocks is that is taken.
+    /// How far behind `clock` the first of the next `clocks` clocks is that is taken.
+    fn first_taken(&self, clock: u32, clocks: u32) -> Option<u32> {
+        let mut done = 0;
+        while done < clocks {
+            let at = (clock + done) % self.interval;
+            let bits = (64 - at % 64).min(self.interval - at).min(clocks - done);
+            let run = (self.taken[at as usize / 64] >> (at % 64)).trailing_zeros();
+            if run < bits {
+                return Some(done + run);
+            }
+            done += bits;
+        }
+        None
+    }
+
+    /// How far behind `clock` the last of them is.
     fn last_taken(&self, clock: u32, clocks: u32) -> Option<u32> {
-        let interval = self.owner.len() as u32;
         let mut left = clocks;
         while left > 0 {
             // From the end, a word at a time.
-            let at = (clock + left - 1) % interval;
+            let at = (clock + left - 1) % self.interval;
             let bits = (at % 64 + 1).min(left);
             let word = self.taken[at as usize / 64] << (63 - at % 64);
             let run = word.leading_zeros();
@@ -37,14 +57,42 @@ impl Row {
         None
     }
 
-    fn set(&mut self, clock: u32, clocks: u32, owner: u32) {
-        let interval = self.owner.len() as u32;
-        for at in (clock..clock + clocks).map(|c| (c % interval) as usize) {
-            self.owner[at] = owner;
-            let bit = 1 << (at % 64);
-            if owner == FREE { self.taken[at / 64] &= !bit } else { self.taken[at / 64] |= bit }
+    fn reserve(&mut self, span: Span) {
+        if span.clocks > 0 {
+            self.spans.push(span);
+            self.flip(span);
         }
     }
+
+    fn release(&mut self, span: Span) {
+        if let Some(at) = self.spans.iter().position(|s| *s == span) {
+            self.spans.swap_remove(at);
+            self.flip(span);
+        }
+    }
+
+    /// Clocks of a span are all free or all taken.
+    fn flip(&mut self, span: Span) {
+        let (mut at, mut left) = (span.start, span.clocks);
+        while left > 0 {
+            let bits = (64 - at % 64).min(self.interval - at).min(left);
+            self.taken[at as usize / 64] ^= (u64::MAX >> (64 - bits)) << (at % 64);
+            at = (at + bits) % self.interval;
+            left -= bits;
+        }
+    }
+
+    /// Who has some of the next `clocks` clocks; one that has several spans of them comes several times.
+    fn owners(&self, clock: u32, clocks: u32) -> impl Iterator<Item = usize> {
+        let meeting = move |s: &&Span| meet(self.interval, (s.start, s.clocks), (clock, clocks));
+        self.spans.iter().filter(meeting).map(|s| s.owner)
+    }
+}
+
+/// Whether two spans of clocks, each with its start within the interval and its length, meet modulo the interval.
+fn meet(interval: u32, a: (u32, u32), b: (u32, u32)) -> bool {
+    let behind = |x: u32, y: u32| if x < y { x + interval - y } else { x - y };
+    a.1 > 0 && b.1 > 0 && (behind(b.0, a.0) < a.1 || behind(a.0, b.0) < b.1)
 }
 
 /// A refused reservation.
@@ -54,8 +102,10 @@ pub struct Conflict {
     pub pool: Option<usize>,
     /// Clock of the interval.
     pub row: u32,
-    /// Clocks after which the place asked for may be free.
-    pub skip: u32,
+    /// By how many clocks more the node may begin at the earliest, as far as this unit says, and by how many fewer at
+    /// the latest.
+    pub later: u32,
+    pub sooner: u32,
 }
 
 /// The units that a node got, in the order of its footprint.
@@ -87,16 +137,29 @@ impl Tables {
     pub fn probe(&self, graph: &Graph, node: usize, agent: usize, time: i64) -> Result<Units, Conflict> {
         let n = &graph.nodes[node];
         if n.issue > self.interval {
-            return Err(Conflict { pool: None, row: self.clock(time), skip: self.interval });
+            return Err(self.full(None, time));
         }
-        if let Some(last) = self.agents[agent].last_taken(self.clock(time), n.issue) {
-            return Err(Conflict { pool: None, row: self.clock(time + i64::from(last)), skip: last + 1 });
+        let (clock, agent) = (self.clock(time), &self.agents[agent]);
+        if let Some(last) = agent.last_taken(clock, n.issue) {
+            let sooner = n.issue - agent.first_taken(clock, n.issue).unwrap_or(0);
+            let row = self.clock(time + i64::from(last));
+            return Err(Conflict { pool: None, row, later: last + 1, sooner });
         }
         let mut units: Units = vec![];
         for (i, u) in n.footprint.iter().enumerate() {
             units.push(self.unit(&n.footprint[..i], &units, *u, time)?);
         }
         Ok(units)
+    }
+
+    /// Whether two uses of one node meet.
+    fn uses_meet(&self, a: &Use, b: &Use) -> bool {
+        meet(self.interval, (a.start % self.interval, a.clocks), (b.start % self.interval, b.clocks))
+    }
+
+    /// There is no place, whatever the time.
+    fn full(&self, pool: Option<usize>, time: i64) -> Conflict {
+        Conflict { pool, row: self.clock(time), later: self.interval, sooner: self.interval }
     }
 
     /// A unit for one use, beside the earlier ones of the node, which are not in the table yet.
@@ -106,87 +169,73 @@ impl Tables {
             let same = earlier.iter().zip(units).rev().find(|(e, _)| e.pool == u.pool);
             return Ok(same.map_or(0, |(_, unit)| *unit));
         }
-        let start = self.clock(time + i64::from(u.start));
-        let full = Conflict { pool: Some(u.pool), row: start, skip: self.interval };
+        let time = time + i64::from(u.start);
+        let start = self.clock(time);
+        let mut least = self.full(Some(u.pool), time);
         if u.clocks > self.interval {
-            return Err(full);
+            return Err(least);
         }
-        let mut least = full;
         for (unit, row) in self.pools[u.pool].iter().enumerate() {
-            let own = earlier.iter().zip(units).any(|(e, at)| {
-                e.pool == u.pool && *at == unit && self.overlap((e.start, e.clocks), (u.start, u.clocks))
-            });
+            let own = earlier.iter().zip(units).any(|(e, at)| e.pool == u.pool && *at == unit && self.uses_meet(e, &u));
             match row.last_taken(start, u.clocks) {
                 None if !own => return Ok(unit),
                 None => {}
-                Some(last) if last + 1 < least.skip => {
-                    let row = self.clock(time + i64::from(u.start + last));
-                    least = Conflict { pool: Some(u.pool), row, skip: last + 1 };
+                Some(last) => {
+                    if last + 1 < least.later {
+                        (least.later, least.row) = (last + 1, self.clock(time + i64::from(last)));
+                    }
+                    least.sooner = least.sooner.min(u.clocks - row.first_taken(start, u.clocks).unwrap_or(0));
                 }
-                Some(_) => {}
             }
         }
         Err(least)
     }
 
-    /// Whether two spans of clocks meet, modulo the interval.
-    fn overlap(&self, a: (u32, u32), b: (u32, u32)) -> bool {
-        let behind = |x: u32, y: u32| (i64::from(x) - i64::from(y)).rem_euclid(self.interval.into()) as u32;
-        a.1 > 0 && b.1 > 0 && (behind(b.0, a.0) < a.1 || behind(a.0, b.0) < b.1)
-    }
-
     /// Reserves what [`Tables::probe`] found.
     pub fn commit(&mut self, graph: &Graph, node: usize, agent: usize, time: i64, units: &[usize]) {
-        self.set(graph, node, agent, time, units, node as u32);
+        self.for_each_span(graph, node, agent, time, units, Row::reserve);
     }
 
     /// Gives it back.
     pub fn release(&mut self, graph: &Graph, node: usize, agent: usize, time: i64, units: &[usize]) {
-        self.set(graph, node, agent, time, units, FREE);
+        self.for_each_span(graph, node, agent, time, units, Row::release);
     }
 
-    fn set(&mut self, graph: &Graph, node: usize, agent: usize, time: i64, units: &[usize], owner: u32) {
+    fn for_each_span(
+        &mut self,
+        graph: &Graph,
+        node: usize,
+        agent: usize,
+        time: i64,
+        units: &[usize],
+        change: impl Fn(&mut Row, Span),
+    ) {
         let n = &graph.nodes[node];
-        let clock = self.clock(time);
-        self.agents[agent].set(clock, n.issue, owner);
+        let span =
+            |start: i64, clocks| Span { start: start.rem_euclid(i64::from(self.interval)) as u32, clocks, owner: node };
+        change(&mut self.agents[agent], span(time, n.issue));
         for (u, unit) in n.footprint.iter().zip(units) {
-            let clock = self.clock(time + i64::from(u.start));
-            self.pools[u.pool][*unit].set(clock, u.clocks, owner);
+            change(&mut self.pools[u.pool][*unit], span(time + i64::from(u.start), u.clocks));
         }
     }
 
     /// The nodes that must go if `node` is to begin at `time`: those on its agent, and of each pool those on the unit
-    /// on which least of them are.
+    /// on which least of them are. One may come several times.
     pub fn in_the_way(&self, graph: &Graph, node: usize, agent: usize, time: i64) -> Vec<usize> {
         let n = &graph.nodes[node];
-        let on = |row: &Row, start: u32, clocks: u32| {
-            let mut found: Vec<usize> = vec![];
-            for c in start..start + clocks.min(self.interval) {
-                let owner = row.owner[self.clock(time + i64::from(c)) as usize];
-                if owner != FREE && !found.contains(&(owner as usize)) {
-                    found.push(owner as usize);
-                }
-            }
-            found
-        };
-        let mut all = on(&self.agents[agent], 0, n.issue);
+        let mut all: Vec<usize> = self.agents[agent].owners(self.clock(time), n.issue).collect();
         // Each use takes a unit of its own; two uses of one node may share one only if they do not meet.
         let mut chosen: Vec<(Use, usize)> = vec![];
         for u in &n.footprint {
+            let clock = self.clock(time + i64::from(u.start));
             let rows = self.pools[u.pool].iter().enumerate();
-            let open = rows.filter(|(i, _)| {
-                !chosen.iter().any(|(e, at)| {
-                    e.pool == u.pool && at == i && self.overlap((e.start, e.clocks), (u.start, u.clocks))
-                })
-            });
-            let least = open.map(|(i, row)| (i, on(row, u.start, u.clocks))).min_by_key(|(_, owners)| owners.len());
-            if let Some((i, owners)) = least {
+            let open =
+                rows.filter(|(i, _)| !chosen.iter().any(|(e, at)| e.pool == u.pool && at == i && self.uses_meet(e, u)));
+            if let Some((i, row)) = open.min_by_key(|(_, row)| row.owners(clock, u.clocks).count()) {
                 chosen.push((*u, i));
-                all.extend(owners);
+                all.extend(row.owners(clock, u.clocks));
             }
         }
-        all.sort_unstable();
-        all.dedup();
         all
     }
 }
@@ -222,12 +271,13 @@ fn hand_out_rest(uses: &[(u32, u32)], rows: &mut [Row], handed: &mut [usize], le
             return false;
         }
         *left -= 1;
-        rows[unit].set(*start, *clocks, 0);
+        let span = Span { start: start % rows[unit].interval, clocks: *clocks, owner: 0 };
+        rows[unit].reserve(span);
         handed[0] = unit;
         if hand_out_rest(rest, rows, &mut handed[1..], left) {
             return true;
         }
-        rows[unit].set(*start, *clocks, FREE);
+        rows[unit].release(span);
     }
     false
 }
@@ -257,10 +307,11 @@ mod tests {
         let units = t.probe(&g, 0, 0, 100).unwrap();
         t.commit(&g, 0, 0, 100, &units);
         // Taken: 100 to 139 and 0 to 29.
-        assert_eq!(t.probe(&g, 1, 0, 25), Err(Conflict { pool: Some(0), row: 29, skip: 5 }));
+        assert_eq!(t.probe(&g, 1, 0, 25), Err(Conflict { pool: Some(0), row: 29, later: 5, sooner: 10 }));
         assert_eq!(t.probe(&g, 1, 0, 95).unwrap_err().row, 104);
         assert_eq!(t.probe(&g, 2, 0, 35 + 140), Ok(vec![0]));
-        assert_eq!(t.probe(&g, 2, 0, 41).unwrap_err().skip, 60);
+        let refused = t.probe(&g, 2, 0, 41).unwrap_err();
+        assert_eq!((refused.later, refused.sooner), (60, 1));
         t.release(&g, 0, 0, 100, &units);
         assert!(t.probe(&g, 1, 0, 25).is_ok());
     }
