@@ -487,41 +487,96 @@ fn products_stay_under_way() {
     }
 }
 
-/// Attention as front ends write it: weights are powers of two of the scaled scores below their maximum.
+impl Chain {
+    /// A loop over blocks of keys as front ends write attention: weights are powers of two of the scaled scores below
+    /// their maximum. `mask`, if there is one, makes `%s{suffix}` of `%s_all{suffix}`.
+    fn attention(&self, suffix: &str, bounds: &str, from: [&str; 3], mask: &str) -> String {
+        let (column, scores) = (self.column(), format!("tile<{}x{}xf32>", self.m, self.n));
+        let mut step = self.step(suffix, "%j");
+        let mut replace = |simple: String, real: String| {
+            assert!(step.contains(&simple), "{simple}");
+            step = step.replace(&simple, &real);
+        };
+        replace(
+            format!("%top_next{suffix} = maxf %top, %max{suffix} : {column}"),
+            format!(
+                "%scale{suffix} = constant <f32: 0.125> : {column}\n\
+                 %scaled{suffix} = mulf %max{suffix}, %scale{suffix} : {column}\n\
+                 %top_next{suffix} = maxf %top, %scaled{suffix} : {column}"
+            ),
+        );
+        replace(
+            format!("%below{suffix} = subf %s{suffix}, %top_all{suffix} : {scores}"),
+            format!(
+                "%low{suffix} = negf %top_all{suffix} : {scores}\n\
+                 %factor{suffix} = constant <f32: 0.125> : {scores}\n\
+                 %below{suffix} = fma %s{suffix}, %factor{suffix}, %low{suffix} : {scores}"
+            ),
+        );
+        replace(
+            format!("%w{suffix} = addf %cut{suffix}, %eight{suffix} : {scores}"),
+            format!("%w{suffix} = exp2 %below{suffix} flush_to_zero : {scores}"),
+        );
+        replace(
+            format!("%shrink{suffix} = maxf %left{suffix}, %half{suffix} : {column}"),
+            format!("%shrink{suffix} = exp2 %grown{suffix} flush_to_zero : {column}"),
+        );
+        if !mask.is_empty() {
+            replace(format!("%s{suffix} = mmaf"), format!("%s_all{suffix} = mmaf"));
+            let maximum = format!("%maxr{suffix} = reduce");
+            replace(maximum.clone(), format!("{mask}{maximum}"));
+        }
+        self.looped(suffix, bounds, from, &step)
+    }
+}
+
 #[test]
 fn attention_has_few_instructions() {
     for (m, n, d, stages, most) in [(128, 128, 128, 6, 440), (128, 64, 128, 8, 287), (128, 128, 64, 8, 399)] {
         let chain = Chain { element: Number::Bf16, m, n, d, w: d, ..CHAIN };
-        let (column, scores) = (chain.column(), format!("tile<{m}x{n}xf32>"));
-        let mut body = chain.usual("%x");
-        for (simple, real) in [
-            (
-                format!("%top_nextf = maxf %top, %maxf : {column}"),
-                format!(
-                    "%scalef = constant <f32: 0.125> : {column}\n%scaledf = mulf %maxf, %scalef : {column}\n\
-                     %top_nextf = maxf %top, %scaledf : {column}"
-                ),
-            ),
-            (
-                format!("%belowf = subf %sf, %top_allf : {scores}"),
-                format!(
-                    "%lowf = negf %top_allf : {scores}\n%factorf = constant <f32: 0.125> : {scores}\n\
-                     %belowf = fma %sf, %factorf, %lowf : {scores}"
-                ),
-            ),
-            (format!("%wf = addf %cutf, %eightf : {scores}"), format!("%wf = exp2 %belowf flush_to_zero : {scores}")),
-            (
-                format!("%shrinkf = maxf %leftf, %halff : {column}"),
-                format!("%shrinkf = exp2 %grownf flush_to_zero : {column}"),
-            ),
-        ] {
-            assert!(body.contains(&simple), "{simple}");
-            body = body.replace(&simple, &real);
-        }
-        let program = chain.program(&body);
+        let all = chain.attention("f", "%zero to %n, step %one", ["%top0", "%weight0", "%total0"], "");
+        let program = chain.program(&(chain.queries("%x") + &all + &chain.store("%f#1", "%f#2", "%x")));
         // An even number, so that keys or values always come at the end of the ring.
         let plan = compiled(&program, 3, Emit::TileAs);
         assert!(plan.contains(&format!("-> <{stages}>")), "no ring of {stages} stages\n{plan}");
         stays_under_way((m, n, d), &program, most);
     }
+}
+
+/// Blocks below the diagonal come first and are not masked.
+#[test]
+fn causal_attention_has_few_instructions() {
+    for (m, n, d, most) in [(128, 128, 128, 440), (128, 64, 128, 290), (128, 128, 64, 400)] {
+        let chain = Chain { element: Number::Bf16, m, n, d, w: d, ..CHAIN };
+        let below = chain.attention("f", "%zero to %edge, step %one", ["%top0", "%weight0", "%total0"], "");
+        let masked = chain.attention("g", "%edge to %n, step %one", ["%f#0", "%f#1", "%f#2"], &causal_mask(m, n));
+        let edge = format!(
+            "%high = constant <i32: {m}> : tile<i32>\n%wide = constant <i32: {n}> : tile<i32>\n\
+             %above = muli %x, %high : tile<i32>\n\
+             %edge = divi %above, %wide signed rounding<zero> : tile<i32>\n"
+        );
+        let body = chain.queries("%x") + &edge + &below + &masked + &chain.store("%g#1", "%g#2", "%x");
+        stays_under_way((m, n, d), &chain.program(&body), most);
+    }
+}
+
+/// Scores of keys behind the row's are far below all others.
+fn causal_mask(m: usize, n: usize) -> String {
+    let (ints, scores) = (format!("tile<{m}x{n}xi32>"), format!("tile<{m}x{n}xf32>"));
+    format!(
+        "%row_in = iota : tile<{m}xi32>\n%row_from0 = reshape %above : tile<i32> -> tile<1xi32>\n\
+         %row_from = broadcast %row_from0 : tile<1xi32> -> tile<{m}xi32>\n\
+         %row = addi %row_in, %row_from : tile<{m}xi32>\n\
+         %row_column = reshape %row : tile<{m}xi32> -> tile<{m}x1xi32>\n\
+         %rows = broadcast %row_column : tile<{m}x1xi32> -> {ints}\n\
+         %key_in = iota : tile<{n}xi32>\n%before = muli %j, %wide : tile<i32>\n\
+         %key_from0 = reshape %before : tile<i32> -> tile<1xi32>\n\
+         %key_from = broadcast %key_from0 : tile<1xi32> -> tile<{n}xi32>\n\
+         %key = addi %key_in, %key_from : tile<{n}xi32>\n\
+         %key_row = reshape %key : tile<{n}xi32> -> tile<1x{n}xi32>\n\
+         %keys = broadcast %key_row : tile<1x{n}xi32> -> {ints}\n\
+         %counts = cmpi greater_than_or_equal %rows, %keys, signed : {ints} -> tile<{m}x{n}xi1>\n\
+         %far = constant <f32: -1.0e30> : {scores}\n\
+         %sg = select %counts, %s_allg, %far : tile<{m}x{n}xi1>, {scores}\n"
+    )
 }
