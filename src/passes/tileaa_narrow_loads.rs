@@ -11,11 +11,14 @@
 //!
 //! A weak load changes if nothing is ordered behind it and all that is done with its tile is to take out elements by
 //! constant numbers. Where the tile has more than one element along a dimension, its own number there must be constant
-//! too: the numbers of elements are then, and none is too large for its type.
+//! too: the numbers of elements are then, and none is too large for its type. And there the element must be known to
+//! lie in the view, by a constant extent or a promise of the program: no test is made for a tile of one element, which
+//! lies inside as its number does, while an element of a larger tile may be behind the end of the view.
 //!
 //! Functions without products, and targets whose products take no copies, stay as they are.
 
 use crate::{
+    analysis::access::View,
     dialect::{
         behaviour,
         layouts::Tensor,
@@ -62,9 +65,11 @@ impl RustPass for NarrowLoads {
 /// The ops that take elements out of a loaded tile, each with the element's number along the dimensions whose numbers
 /// are constant; none if the tile is needed otherwise.
 fn taken_out(load: TiledLoadOp<'_>) -> Option<Vec<(ExtractSliceOp<'_>, Vec<Option<i64>>)>> {
-    let view = TiledViewType::cast(ty(load.view()))?;
+    let view = View::of(load.view())?;
+    let (tile, steps) = (view.ty.tile(), view.ty.steps());
+    let promised = bool_list(load.in_bounds());
     let ordered = load.ordering() != Ordering::Weak || has_uses(load.result_token());
-    if ordered || view.sparse_dim().is_some() || view.tile().iter().all(|&extent| extent == 1) {
+    if ordered || view.ty.sparse_dim().is_some() || tile.iter().all(|&extent| extent == 1) {
         return None;
     }
     let mut taken = vec![];
@@ -73,18 +78,20 @@ fn taken_out(load: TiledLoadOp<'_>) -> Option<Vec<(ExtractSliceOp<'_>, Vec<Optio
         if Tensor::of_value(element.result())?.elements() != 1 {
             return None;
         }
-        let number = |(d, (tile, inside)): (usize, (Val<'_>, Val<'_>))| {
-            let (extent, inside) = (view.tile()[d], behaviour::int_constant(inside)?);
+        let number = |(d, (index, inside)): (usize, (Val<'_>, Val<'_>))| {
+            let inside = behaviour::int_constant(inside)?;
             // A slice that is not there may be anything, and is not read.
-            if !(0..extent).contains(&inside) {
+            if !(0..tile[d]).contains(&inside) {
                 return None;
             }
-            if extent == 1 {
+            if tile[d] == 1 {
                 return Some(None);
             }
-            let first = behaviour::int_constant(tile).filter(|first| *first >= 0)?.checked_mul(view.steps()[d])?;
+            let first = behaviour::int_constant(index).filter(|first| *first >= 0)?.checked_mul(steps[d])?;
             let number = first.checked_add(inside)?;
-            i32::try_from(number).is_ok().then_some(Some(number))
+            let extent = view.extent(view.ty.dim_map()[d] as usize);
+            let in_view = promised.get(d) == Some(&true) || extent.is_ok_and(|extent| number < extent);
+            (in_view && i32::try_from(number).is_ok()).then_some(Some(number))
         };
         taken.push((element, load.indices().zip(element.indices()).enumerate().map(number).collect::<Option<_>>()?));
     }

@@ -2,7 +2,8 @@
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileaa-narrow-loads{compute-capability=sm_80})' | FileCheck %s --check-prefix=OTHERS
 
 !record = !nv_tileaa.tiled_view<tile = [1, 8], memref<?x5xi64, strides = [5, 1]>>
-!rows = !nv_tileaa.tiled_view<tile = [2, 4], memref<?x5xi64, strides = [5, 1]>, padding = zero>
+!rows = !nv_tileaa.tiled_view<tile = [2, 4], memref<8x7xi64, strides = [7, 1]>, padding = zero>
+!edge = !nv_tileaa.tiled_view<tile = [2, 4], memref<?x5xi64, strides = [5, 1]>, padding = zero>
 
 // The fields of a record are loaded each for itself. Where the tile has one element its number stays, and elsewhere
 // the number of the element is that of the tile's first and that in the tile.
@@ -14,7 +15,7 @@
 // CHECK-NEXT: %[[C0:.*]] = arith.constant 0 : i32
 // CHECK-NEXT: nv_tileaa.tiled_load <weak> %[[V]][%arg1, %[[C0]]] {{.*}} -> tensor<1x1xi64>
 // CHECK-NOT: extract_slice
-// CHECK: %[[R:.*]] = nv_tileaa.make_tiled_view %[[M]] : {{.*}} -> <tile = [1, 1], memref<?x5xi64, strides = [5, 1]>, padding = zero>
+// CHECK: %[[R:.*]] = nv_tileaa.make_tiled_view {{.*}} -> <tile = [1, 1], memref<8x7xi64, strides = [7, 1]>, padding = zero>
 // CHECK-NEXT: %[[C7:.*]] = arith.constant 7 : i32
 // CHECK-NEXT: %[[C6:.*]] = arith.constant 6 : i32
 // CHECK-NEXT: nv_tileaa.tiled_load <weak> %[[R]][%[[C7]], %[[C6]]] {{.*}} -> tensor<1x1xi64>
@@ -33,7 +34,8 @@ nv_tileaa.func @fields(%list: !nv_tileaa.ptr<i64>, %g: i32, %zero: tensor<64x64x
   %b = nv_tileaa.extract_slice %l[%c0, %c3] : tensor<1x8xi64> -> tensor<1x1xi64>
   %x = nv_tileaa.unsplat %a : tensor<1x1xi64> -> i64
   %y = nv_tileaa.unsplat %b : tensor<1x1xi64> -> i64
-  %w = nv_tileaa.make_tiled_view %m : <?x5xi64, strides = [5, 1]> -> !rows
+  %n = nv_tileaa.make_memref %list, shape = [], strides = [] : <i64> -> <8x7xi64, strides = [7, 1]>
+  %w = nv_tileaa.make_tiled_view %n : <8x7xi64, strides = [7, 1]> -> !rows
   %k, %s = nv_tileaa.tiled_load <weak> %w[%c3, %c1] : !rows[i32, i32] -> tensor<2x4xi64>
   %e = nv_tileaa.extract_slice %k[%c1, %c2] : tensor<2x4xi64> -> tensor<1x1xi64>
   %z = nv_tileaa.unsplat %e : tensor<1x1xi64> -> i64
@@ -65,4 +67,24 @@ nv_tileaa.func @whole(%list: !nv_tileaa.ptr<i64>, %g: i32, %zero: tensor<64x64xf
   %a4 = nv_tileaa.extract_slice %l4[%c0, %c0] : tensor<1x8xi64> -> tensor<1x1xi64>
   %d = nv_tileaa.dot %tile, %tile, %zero : tensor<64x64xf16>, tensor<64x64xf16>, tensor<64x64xf32>
   nv_tileaa.return %a0, %a1, %a2, %a3, %a4, %l1, %t2 : tensor<1x1xi64>, tensor<1x1xi64>, tensor<1x1xi64>, tensor<1x1xi64>, tensor<1x1xi64>, tensor<1x8xi64>, !nv_tileaa.mem_token
+}
+
+// So does one of which an element may be behind the end of the view, unless the program promises that none is.
+// CHECK-LABEL: nv_tileaa.func @edge(
+// CHECK-COUNT-2: nv_tileaa.tiled_load {{.*}} -> tensor<2x4xi64>
+// CHECK: nv_tileaa.tiled_load {{.*}} in_bounds [true, false] {{.*}} -> tensor<1x1xi64>
+// CHECK-NOT: nv_tileaa.tiled_load
+nv_tileaa.func @edge(%list: !nv_tileaa.ptr<i64>, %g: i32, %zero: tensor<64x64xf32>, %tile: tensor<64x64xf16>) -> (tensor<1x1xi64>, tensor<1x1xi64>, tensor<1x1xi64>) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %m = nv_tileaa.make_memref %list, shape = [%g : i32], strides = [] : <i64> -> <?x5xi64, strides = [5, 1]>
+  %v = nv_tileaa.make_tiled_view %m : <?x5xi64, strides = [5, 1]> -> !edge
+  %rows, %t0 = nv_tileaa.tiled_load <weak> %v[%c0, %c0] : !edge[i32, i32] -> tensor<2x4xi64>
+  %columns, %t1 = nv_tileaa.tiled_load <weak> %v[%c0, %c1] in_bounds [true, false] : !edge[i32, i32] -> tensor<2x4xi64>
+  %promised, %t2 = nv_tileaa.tiled_load <weak> %v[%c0, %c1] in_bounds [true, false] : !edge[i32, i32] -> tensor<2x4xi64>
+  %a = nv_tileaa.extract_slice %rows[%c1, %c0] : tensor<2x4xi64> -> tensor<1x1xi64>
+  %b = nv_tileaa.extract_slice %columns[%c0, %c1] : tensor<2x4xi64> -> tensor<1x1xi64>
+  %c = nv_tileaa.extract_slice %promised[%c1, %c0] : tensor<2x4xi64> -> tensor<1x1xi64>
+  %d = nv_tileaa.dot %tile, %tile, %zero : tensor<64x64xf16>, tensor<64x64xf16>, tensor<64x64xf32>
+  nv_tileaa.return %a, %b, %c : tensor<1x1xi64>, tensor<1x1xi64>, tensor<1x1xi64>
 }
