@@ -205,8 +205,9 @@ const LEAST_BUDGET: usize = 64;
 /// By how much of itself an interval grows that will not do, at most.
 const FINE: u32 = 64;
 /// Partial schedules of eight operations that the exhaustive search may visit at one interval, and at all intervals of
-/// a loop. Of larger ones it visits fewer: what a visit costs grows with the square.
-const VISITS: u64 = 20_000;
+/// a loop. Of larger ones it visits fewer, with the cube of their size: what a visit costs grows with the square, and
+/// the search ends less often.
+const VISITS: u64 = 50_000;
 const ALL_VISITS: u64 = 2 * VISITS;
 const VISITED: u64 = 8;
 /// Rows up to which it is tried: it enumerates them.
@@ -290,7 +291,7 @@ pub fn overlap(graph: &Graph, settings: &Settings) -> Result<Schedule, Failure> 
         let step = step.max(1);
         // Only what is better than the placement.
         let end = (u64::from(found_at) * u64::from(row)).div_ceil(step.into()) as u32;
-        let fewer = (small.nodes.len() as u64).pow(2).div_ceil(VISITED * VISITED);
+        let fewer = (small.nodes.len() as u64).pow(3).div_ceil(VISITED.pow(3));
         let (mut complete, mut left) = (true, ALL_VISITS / fewer);
         for interval in bounds::minimum(&small).clocks()..end {
             let given = (VISITS / fewer).min(left);
