@@ -8,7 +8,7 @@ struct Row {
     interval: u32,
     /// A bit for each clock that is taken.
     taken: Vec<u64>,
-    /// By whom: much fewer than there are clocks.
+    /// By whom, in the order of their starts: much fewer than there are clocks.
     spans: Vec<Span>,
 }
 
@@ -59,16 +59,22 @@ impl Row {
 
     fn reserve(&mut self, span: Span) {
         if span.clocks > 0 {
-            self.spans.push(span);
+            self.spans.insert(self.behind(span.start), span);
             self.flip(span);
         }
     }
 
     fn release(&mut self, span: Span) {
-        if let Some(at) = self.spans.iter().position(|s| *s == span) {
-            self.spans.swap_remove(at);
+        let at = self.behind(span.start);
+        if self.spans.get(at) == Some(&span) {
+            self.spans.remove(at);
             self.flip(span);
         }
+    }
+
+    /// How many spans start before a clock.
+    fn behind(&self, clock: u32) -> usize {
+        self.spans.partition_point(|s| s.start < clock)
     }
 
     /// Clocks of a span are all free or all taken.
@@ -84,8 +90,13 @@ impl Row {
 
     /// Who has some of the next `clocks` clocks; one that has several spans of them comes several times.
     fn owners(&self, clock: u32, clocks: u32) -> impl Iterator<Item = usize> {
-        let meeting = move |s: &&Span| meet(self.interval, (s.start, s.clocks), (clock, clocks));
-        self.spans.iter().filter(meeting).map(|s| s.owner)
+        let end = clock + clocks;
+        let (from, to) = (self.behind(clock), self.behind(end));
+        let around = &self.spans[..self.behind(end.saturating_sub(self.interval)).min(from)];
+        // The one before them may reach into them.
+        let before = self.spans[..from].last().or(self.spans[to..].last());
+        let before = before.filter(|s| meet(self.interval, (s.start, s.clocks), (clock, clocks)));
+        before.into_iter().chain(&self.spans[from..to]).chain(around).map(|s| s.owner)
     }
 }
 
@@ -312,6 +323,12 @@ mod tests {
         assert_eq!(t.probe(&g, 2, 0, 35 + 140), Ok(vec![0]));
         let refused = t.probe(&g, 2, 0, 41).unwrap_err();
         assert_eq!((refused.later, refused.sooner), (60, 1));
+        let owners = |node, time| t.in_the_way(&g, node, 0, time);
+        for (node, time, there) in
+            [(1, 20, 1), (1, 30, 0), (1, 90, 0), (1, 95, 1), (1, 135, 1), (2, 130, 1), (2, 35, 0)]
+        {
+            assert_eq!(owners(node, time), vec![0; there], "{node} at {time}");
+        }
         t.release(&g, 0, 0, 100, &units);
         assert!(t.probe(&g, 1, 0, 25).is_ok());
     }
