@@ -19,6 +19,7 @@ use crate::{
     lifetimes,
     table::{Conflict, Tables, Units},
 };
+use std::ops::RangeInclusive;
 
 /// The ways to place a group, in the order in which they are tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -285,9 +286,7 @@ impl<'a> State<'a> {
                 (None, Some(l)) => (l - self.interval + 1, l),
                 (None, None) => (0, self.interval - 1),
             };
-            let found =
-                if down { self.scan_down(node, agent, first, last) } else { self.scan_up(node, agent, first, last) };
-            if let Some(spot) = found {
+            if let Some(spot) = self.scan(node, agent, first..=last, down) {
                 let cost = if down { -spot.time } else { spot.time };
                 if best.as_ref().is_none_or(|(c, _)| cost < *c) {
                     best = Some((cost, spot));
@@ -297,27 +296,14 @@ impl<'a> State<'a> {
         best.map(|(_, spot)| spot)
     }
 
-    fn scan_up(&mut self, node: usize, agent: usize, first: i64, last: i64) -> Option<Spot> {
-        let mut time = first;
-        while time <= last {
+    /// The first free place in a span of times, or the last.
+    fn scan(&mut self, node: usize, agent: usize, times: RangeInclusive<i64>, down: bool) -> Option<Spot> {
+        let mut time = if down { *times.end() } else { *times.start() };
+        while times.contains(&time) {
             match self.tables.probe(self.graph, node, agent, time) {
                 Ok(units) => return Some(Spot { time, agent, units }),
                 Err(conflict) => {
-                    time += i64::from(conflict.later);
-                    self.conflict = Some(conflict);
-                }
-            }
-        }
-        None
-    }
-
-    fn scan_down(&mut self, node: usize, agent: usize, first: i64, last: i64) -> Option<Spot> {
-        let mut time = last;
-        while time >= first {
-            match self.tables.probe(self.graph, node, agent, time) {
-                Ok(units) => return Some(Spot { time, agent, units }),
-                Err(conflict) => {
-                    time -= i64::from(conflict.sooner);
+                    time += if down { -i64::from(conflict.sooner) } else { i64::from(conflict.later) };
                     self.conflict = Some(conflict);
                 }
             }
@@ -479,7 +465,7 @@ impl<'a> State<'a> {
             }
             let Some(old) = self.lift(node) else { continue };
             let last = self.window(node, old.agent).last;
-            let later = last.and_then(|last| self.scan_down(node, old.agent, old.time, last));
+            let later = last.and_then(|last| self.scan(node, old.agent, old.time..=last, true));
             self.put(node, later.unwrap_or(old));
         }
     }

@@ -59,13 +59,13 @@ impl Row {
 
     fn reserve(&mut self, span: Span) {
         if span.clocks > 0 {
-            self.spans.insert(self.behind(span.start), span);
+            self.spans.insert(self.starting_before(span.start), span);
             self.flip(span);
         }
     }
 
     fn release(&mut self, span: Span) {
-        let at = self.behind(span.start);
+        let at = self.starting_before(span.start);
         if self.spans.get(at) == Some(&span) {
             self.spans.remove(at);
             self.flip(span);
@@ -73,7 +73,7 @@ impl Row {
     }
 
     /// How many spans start before a clock.
-    fn behind(&self, clock: u32) -> usize {
+    fn starting_before(&self, clock: u32) -> usize {
         self.spans.partition_point(|s| s.start < clock)
     }
 
@@ -91,8 +91,8 @@ impl Row {
     /// Who has some of the next `clocks` clocks; one that has several spans of them comes several times.
     fn owners(&self, clock: u32, clocks: u32) -> impl Iterator<Item = usize> {
         let end = clock + clocks;
-        let (from, to) = (self.behind(clock), self.behind(end));
-        let around = &self.spans[..self.behind(end.saturating_sub(self.interval)).min(from)];
+        let (from, to) = (self.starting_before(clock), self.starting_before(end));
+        let around = &self.spans[..self.starting_before(end.saturating_sub(self.interval)).min(from)];
         // The one before them may reach into them.
         let before = self.spans[..from].last().or(self.spans[to..].last());
         let before = before.filter(|s| meet(self.interval, (s.start, s.clocks), (clock, clocks)));
