@@ -1,7 +1,7 @@
 """Are our kernels right on the device? Corpus programs, and the test kernels of the simulator.
 
 Corpus: inputs and expected results come from `cases.py`, made where they are compared, from a seed; only images are carried.
-Outputs are poisoned before the launch, except for those that a kernel adds to (`READS_OUTPUT`).
+Outputs hold garbage before the launch, except for those that a kernel adds to.
 
 Test kernels: launch descriptions with their arrays and what the simulator or the host computed, compared bit for bit where
 PTX fixes the result.
@@ -20,22 +20,8 @@ import numpy as np
 from . import launches
 from .compare import Difference, compare, compare_lines
 from .device import Image
-from .dtypes import poisoned
 from .launches import Argument, Array, ArrayList, Expect, Launch, Scalar
 from .work import Context, Item
-
-# Arguments whose initial contents count although they are outputs: the kernel adds to them, or writes some elements only.
-READS_OUTPUT: dict[str, tuple[int, ...]] = {
-    "acquire_flag": (1,),
-    "atomic_sum_f32": (1,),
-    "early_return": (1,),
-    "histogram": (1,),
-    "histogram_private": (1,),
-    "matmul_splitk": (2,),
-    "scatter_rows_view": (2,),
-    "spin_lock_accumulate": (1, 2),
-    "view_atomic": (1,),
-}
 
 SEEDS = (0, 1)
 
@@ -133,32 +119,22 @@ def load_cases(path: pathlib.Path) -> ModuleType:
     return module
 
 
-def corpus_launch(cases: ModuleType, name: str, seed: int, block: launches.Extents, entry: str, poison: bool = True) -> Launch:
+def corpus_launch(cases: ModuleType, name: str, seed: int, block: launches.Extents, entry: str) -> Launch:
     """A case of the corpus as a launch."""
     case = cases.make(name, seed)
-    keep = READS_OUTPUT.get(name, ())
 
-    def convert(i: int, a: Any) -> Argument:
+    def convert(a: Any) -> Argument:
         if isinstance(a, cases.Sca):
             return Scalar(a.dtype, float(a.value) if a.dtype[0] in "fb" else int(a.value))
         if isinstance(a, cases.Lst):
-            return ArrayList([_array(x, poison and _output(case, i, x.data) and i not in keep) for x in a.items])
-        return _array(a, poison and _output(case, i, a.data) and i not in keep)
+            return ArrayList([Array(x.data, x.dtype, x.index) for x in a.items])
+        return Array(a.data, a.dtype, a.index)
 
     expect = [Expect(i, [_numbers(v) for v in (e.value if isinstance(e.value, list) else [e.value])], "value", e.rtol, e.atol, e.bad,
                      e.loose)
               for i, e in case.expect.items()]
-    return Launch(entry, case.grid, [convert(i, a) for i, a in enumerate(case.args)], block, expect=expect,
+    return Launch(entry, case.grid, [convert(a) for a in case.args], block, expect=expect,
                   stdout=case.stdout or None)
-
-
-def _output(case: Any, i: int, data: np.ndarray) -> bool:
-    """Whether an argument is an output only: something is expected of it, and it holds one value all over."""
-    return i in case.expect and (data.size == 0 or bool((data == data.flat[0]).all()))
-
-
-def _array(a: Any, poison: bool) -> Array:
-    return Array(poisoned(a.dtype, a.data.shape) if poison else a.data, a.dtype, a.index)
 
 
 def _numbers(value: Any) -> np.ndarray:

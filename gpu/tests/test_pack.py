@@ -75,17 +75,13 @@ class Packs(unittest.TestCase):
         self.assertIn("correctness: ", (out / "summary.txt").read_text())
         self.assertFalse(list(out.glob("*-20*.json")), "the simulated device has no constants")
 
-    def test_poisoned_outputs_are_what_kernels_write(self):
-        """READS_OUTPUT names what a kernel adds to; everything else was poisoned and came out right above."""
+    def test_outputs_hold_garbage(self):
         from kit import correctness
         cases = correctness.load_cases(self.pack / "cases" / "cases.py")
         launch = correctness.corpus_launch(cases, "vadd_f32", 0, (128, 1, 1), "vadd_f32")
         self.assertTrue((launch.args[2].data.view("u4") == 0xFFFFFFFF).all())
         launch = correctness.corpus_launch(cases, "histogram", 0, (128, 1, 1), "histogram")
         self.assertFalse(launch.args[1].data.any())
-        for name, arguments in correctness.READS_OUTPUT.items():
-            self.assertIn(name, cases.CASES)
-            self.assertTrue(set(arguments) <= set(cases.make(name).expect), name)
 
 
 class Parts(unittest.TestCase):
