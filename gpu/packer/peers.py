@@ -108,10 +108,11 @@ def without_steps(entry: variants.Entry, source: pathlib.Path, folder: pathlib.P
 
 
 def mark_twins(entries: list[dict[str, Any]], pack: pathlib.Path) -> None:
-    """Hints that change nothing make the same code under another name: `same_as` names the first, and the image is dropped."""
+    """Hints that change nothing make the same code under another name: `same_as` names the first, and the image is dropped.
+    One code may serve other cases under its other name, as attention with padded columns does: then both stay."""
     first: dict[tuple, str] = {}
     for e in entries:
-        key = (e["who"], e["kind"], e["code"], tuple(e["block"]), tuple(e["cluster"]), e["divisor"])
+        key = (e["who"], e["kind"], e["code"], tuple(e["block"]), tuple(e["cluster"]), e["divisor"], repr(sorted(e["constants"].items())))
         name = first.setdefault(key, e["name"])
         e["same_as"] = None if name == e["name"] else name
         if e["same_as"]:
