@@ -283,6 +283,21 @@ fn gather_and_scatter_rows() {
     });
 }
 
+/// Seen on an H200: what is left of the last 16 bytes of a row is written too.
+#[test]
+fn stores_write_whole_units() {
+    for (element, bytes, extent) in [(ElementType::Bf16, 2, 62), (ElementType::U8, 1, 125), (ElementType::F32, 4, 31)] {
+        let (dims, box_dims) = ([extent, 2], [128 / bytes, 2]);
+        let map = TensorMap::tiled(&params(element, &dims, &[128], &box_dims, &[1, 1], 0)).unwrap();
+        let mut memory = Memory::new();
+        let before = memory.global.clone();
+        memory.shared[..256].fill(7);
+        memory.store(&map, &Coordinates::Tile(&[0, 0]), 0).unwrap();
+        assert_eq!(memory.global[..256], [7; 256], "{element:?}");
+        assert_eq!(memory.global[256..], before[256..], "{element:?}");
+    }
+}
+
 /// A 3x3 convolution's columns over an NHWC image, against nested loops.
 #[test]
 fn im2col_walks_the_bounding_box() {
@@ -341,21 +356,38 @@ fn packed_elements_gain_and_lose_padding() {
     assert!((0..16).all(|i| word >> (6 * i) & 63 == i + 40));
 }
 
+/// Seen on an H200, 2026-11-27: 65 536 words of all exponents, copied by maps of each type.
 #[test]
 fn element_types_that_round() {
+    const WORDS: [[u32; 2]; 12] = [
+        [0x3f80_1000, 0x3f80_0000],
+        [0x3f80_1001, 0x3f80_2000],
+        [0x3f80_3000, 0x3f80_4000],
+        [0x0000_0001, 0],
+        [0x8000_1001, 0x8000_2000],
+        [0x007f_ffff, 0x0080_0000],
+        [0x7f7f_ffff, 0x7f80_0000],
+        [0x7f80_0000, 0x7f80_0000],
+        [0xff80_0000, 0xff80_0000],
+        [0x7f80_0001, 0x7fff_e000],
+        [0xffff_ffff, 0x7fff_e000],
+        [0xff7f_ffff, 0xff80_0000],
+    ];
     let mut memory = Memory::new();
-    for (i, bits) in [0x3f80_1000u32, 0x0000_0001, 0x3f80_3000, 0x8000_0001].into_iter().enumerate() {
+    for (i, [bits, _]) in WORDS.into_iter().enumerate() {
         memory.global[4 * i..][..4].copy_from_slice(&bits.to_le_bytes());
     }
-    let mut run = |element| {
-        let map = TensorMap::tiled(&params(element, &[4], &[], &[4], &[1], 0)).unwrap();
+    let mut run = |element| -> [u32; 12] {
+        let map = TensorMap::tiled(&params(element, &[12], &[], &[12], &[1], 0)).unwrap();
         memory.load(&map, &Coordinates::Tile(&[0]), 0).unwrap();
-        let word = |i: usize| u32::from_le_bytes(std::array::from_fn(|b| memory.shared[4 * i + b]));
-        [word(0), word(1), word(2), word(3)]
+        std::array::from_fn(|i| u32::from_le_bytes(std::array::from_fn(|b| memory.shared[4 * i + b])))
     };
-    assert_eq!(run(ElementType::F32), [0x3f80_1000, 1, 0x3f80_3000, 0x8000_0001]);
-    assert_eq!(run(ElementType::F32Ftz), [0x3f80_1000, 0, 0x3f80_3000, 0x8000_0000]);
-    assert_eq!(run(ElementType::Tf32), [0x3f80_0000, 0, 0x3f80_4000, 0x8000_0000]);
+    for element in [ElementType::F32, ElementType::F32Ftz] {
+        assert_eq!(run(element), WORDS.map(|[bits, _]| bits), "{element:?}");
+    }
+    for element in [ElementType::Tf32, ElementType::Tf32Ftz] {
+        assert_eq!(run(element), WORDS.map(|[_, rounded]| rounded), "{element:?}");
+    }
 }
 
 /// A map built on the device: zeros, then every field replaced.

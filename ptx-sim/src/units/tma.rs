@@ -96,7 +96,7 @@ impl TensorMap {
         let mut packed = vec![0; (units * global_bytes) as usize];
         self.for_each_line(coordinates, |line| {
             self.fill(&mut buffer);
-            let inside = line.global.map_or(0..0, |_| self.inside(first, units, unit));
+            let inside = line.global.map_or(0..0, |_| self.inside(first, units, self.dims[0]));
             if let (Some(global), false) = (line.global, inside.is_empty()) {
                 let bytes = (inside.len() as u32 * global_bytes) as usize;
                 let start = first / i64::from(unit) + i64::from(inside.start);
@@ -117,12 +117,29 @@ impl TensorMap {
     /// Copies a box from shared memory to global memory, leaving out what lies
     /// outside the tensor. `write` gets one run of neighbouring elements at a time.
     ///
+    /// Along dimension 0 the hardware writes whole units of 16 bytes, also where
+    /// the tensor ends within one: on an H200 rows of 62 elements of 16 bits became 64.
+    ///
     /// # Errors
     /// As [`TensorMap::load`].
     pub fn store<E: From<TmaError>>(
         &self,
         coordinates: &Coordinates<'_>,
         shared: u32,
+        read: impl FnMut(u32, &mut [u8]) -> Result<(), E>,
+        write: impl FnMut(u64, &[u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let (unit, global_bytes, _) = self.element.unit();
+        let whole = if unit == 1 { 16 / u64::from(global_bytes) } else { 1 };
+        self.put(coordinates, shared, self.dims[0].next_multiple_of(whole), read, write)
+    }
+
+    /// Moves a box from shared memory to a tensor with so many elements along dimension 0.
+    fn put<E: From<TmaError>>(
+        &self,
+        coordinates: &Coordinates<'_>,
+        shared: u32,
+        extent: u64,
         mut read: impl FnMut(u32, &mut [u8]) -> Result<(), E>,
         mut write: impl FnMut(u64, &[u8]) -> Result<(), E>,
     ) -> Result<(), E> {
@@ -139,7 +156,7 @@ impl TensorMap {
         let (first, units) = self.inner_range(coordinates)?;
         let mut buffer = vec![0; (units * shared_bytes) as usize];
         self.for_each_line(coordinates, |line| {
-            let inside = self.inside(first, units, unit);
+            let inside = self.inside(first, units, extent);
             let Some(global) = line.global.filter(|_| !inside.is_empty()) else { return Ok(()) };
             self.gather(shared + line.shared, &mut buffer, &mut read)?;
             let kept = &buffer[(inside.start * shared_bytes) as usize..(inside.end * shared_bytes) as usize];
@@ -169,7 +186,7 @@ impl TensorMap {
         if op.apply(ty, 0, 0).is_none() {
             return Err(TmaError::Copy("element type does not have this reduction").into());
         }
-        self.store(coordinates, shared, read, |address, bytes| {
+        self.put(coordinates, shared, self.dims[0], read, |address, bytes| {
             for (i, element) in bytes.chunks(ty.size()).enumerate() {
                 let mut word = [0; 8];
                 word[..element.len()].copy_from_slice(element);
@@ -273,9 +290,10 @@ impl TensorMap {
         Ok((first.into(), self.line_bytes() / shared_bytes))
     }
 
-    /// The units of a line that lie inside the tensor.
-    fn inside(&self, first: i64, units: u32, unit: u32) -> std::ops::Range<u32> {
-        let (first, size) = (first / i64::from(unit), self.dims[0] as i64 / i64::from(unit));
+    /// The units of a line that lie inside a tensor of so many elements a row.
+    fn inside(&self, first: i64, units: u32, extent: u64) -> std::ops::Range<u32> {
+        let unit = i64::from(self.element.unit().0);
+        let (first, size) = (first / unit, extent as i64 / unit);
         let start = (-first).clamp(0, units.into());
         let end = (size - first).clamp(start, units.into());
         start as u32..end as u32
@@ -377,24 +395,21 @@ impl TensorMap {
         buffer.iter_mut().zip(pattern.into_iter().cycle()).for_each(|(b, p)| *b = p);
     }
 
-    /// The conversion that the `.tf32` and `.ftz` element types ask for.
+    /// The conversion that the `.tf32` element types ask for, as an H200 does it: to the nearest, ties to even, and all
+    /// NaNs become one. Nothing is flushed to zero, whatever the name says; that is for reductions.
     fn round(&self, element: &mut [u8]) {
-        let (tf32, ftz) = match self.element {
-            ElementType::F32Ftz => (false, true),
-            ElementType::Tf32 => (true, false),
-            ElementType::Tf32Ftz => (true, true),
-            _ => return,
-        };
+        if !matches!(self.element, ElementType::Tf32 | ElementType::Tf32Ftz) {
+            return;
+        }
         let mut word = [0; 4];
         word.copy_from_slice(element);
-        let mut bits = u64::from(u32::from_le_bytes(word));
-        if ftz {
-            bits = Format::F32.flush(bits);
-        }
-        if tf32 {
-            bits = convert(Format::F32, bits, Format::Tf32, &CvtOpts::default());
-        }
-        element.copy_from_slice(&(bits as u32).to_le_bytes());
+        let bits = u32::from_le_bytes(word);
+        let rounded = if f32::from_bits(bits).is_nan() {
+            0x7fff_e000
+        } else {
+            convert(Format::F32, bits.into(), Format::Tf32, &CvtOpts::default()) as u32
+        };
+        element.copy_from_slice(&rounded.to_le_bytes());
     }
 }
 

@@ -125,6 +125,10 @@ fn check_tile(
         }
     }
     let plan = plan_tensor_copy(&array.view(true), &copy(Direction::Store)).unwrap();
+    // Stores write units of 16 bytes: `analysis::tensor_maps` plans none where rows end within one.
+    if !(array.extents[plan.map.dims[0]] * size as u64).is_multiple_of(16) {
+        return plan.boxes.len();
+    }
     let mut written = vec![None; array.elements() as usize * size];
     for part in &plan.boxes {
         let at = coordinates(&plan, part, origin);
