@@ -5,9 +5,11 @@
 use super::{Lower, Lowered, llvm::Cmp};
 use crate::dialect::{
     debug_scope,
-    nv_tileas::AsyncDotOp,
+    layouts::{Tensor, storage_bits},
+    nv_tileas::{AsyncDotOp, TiledLoadOp},
     pass::{Failed, fail},
     rt::*,
+    upstream::Scf,
 };
 use melior::ir::Type;
 
@@ -18,7 +20,7 @@ impl<'c> Lower<'c, '_> {
         for v in values {
             if !is_token(v) {
                 let registers = self.registers(op, v)?;
-                let each = self.elements_of_words(v);
+                let each = self.carried_together(v);
                 let t = if each > 1 { self.l.i32 } else { self.element_of(op, v)? };
                 types.extend(std::iter::repeat_n(t, registers / each));
             }
@@ -48,16 +50,37 @@ impl<'c> Lower<'c, '_> {
                 self.values.insert(key(v), Lowered::Nothing);
                 continue;
             }
-            let each = self.elements_of_words(v);
+            let each = self.carried_together(v);
             let (mine, after) = rest.split_at(self.registers(op, v)? / each);
-            if each > 1 {
+            if self.elements_of_words(v) > 1 {
                 self.values.insert(key(v), Lowered::Words(mine.to_vec()));
+            } else if each > 1 {
+                let element = self.element_of(op, v)?;
+                self.values.insert(key(v), Lowered::Packed(mine.to_vec(), element));
             } else {
                 self.set_all(v, mine.to_vec());
             }
             rest = after;
         }
         Ok(())
+    }
+
+    /// How many elements a register holds in which a loop or a branch gives `v` on. What has been loaded stays in the
+    /// words in which it came until it is used: LLVM would take them apart and put them together in each iteration.
+    fn carried_together(&self, v: Val<'c>) -> usize {
+        let each = self.elements_of_words(v);
+        let Some(tensor) = Tensor::of_value(v).filter(|_| each == 1) else { return each };
+        let bits = storage_bits(tensor.element);
+        let is_loaded = |y: Val<'c>| {
+            let load = defining_op(y).and_then(TiledLoadOp::cast);
+            load.is_some_and(|load| load.vector() * i64::from(bits) >= 32)
+        };
+        if matches!(bits, 8 | 16) && yielded_as(v).any(is_loaded) { (32 / bits) as usize } else { 1 }
+    }
+
+    /// The registers of `v`, in the form in which those of `to` are carried.
+    fn carried_as(&self, op: OpRef<'c>, v: Val<'c>, to: Val<'c>) -> Result<Vec<Val<'c>>, Failed> {
+        if self.carried_together(to) > 1 { self.register_words(op, v) } else { self.fragment(op, v) }
     }
 
     /// Head that tests, body, exit:
@@ -179,6 +202,27 @@ impl<'c> Lower<'c, '_> {
         ops.into_iter().try_for_each(|op| self.op(op))?;
         Ok(last)
     }
+}
+
+/// What the regions of a loop or of a branch yield as `v`, which is a result of it, or an argument of a loop's body.
+pub(super) fn yielded_as<'c>(v: Val<'c>) -> impl Iterator<Item = Val<'c>> {
+    let place = match defining_op(v) {
+        Some(op) => results(op).position(|r| r == v).map(|i| (op, i)),
+        None => {
+            let block = owner_of(v);
+            // In front of what a loop carries is its counter.
+            let at = args(block).position(|a| a == v).and_then(|i| i.checked_sub(1));
+            parent_of_block(block).zip(at)
+        }
+    };
+    let place = place.filter(|(op, _)| matches!(Scf::of(*op), Some(Scf::For | Scf::If)));
+    place.into_iter().flat_map(|(op, i)| {
+        let blocks = (0..region_count(op)).filter_map(move |n| entry_block(region(op, n)));
+        blocks
+            .filter_map(|b| ops_of(b).last())
+            .filter(move |last| i < operand_count(*last))
+            .map(move |last| operand(last, i))
+    })
 }
 
 fn is_token(v: Val<'_>) -> bool {

@@ -112,6 +112,8 @@ enum Lowered<'c> {
     /// One word for each two registers of 16 bits, or four of 8: sums of a product of warpgroups that may be under way,
     /// or a left operand on its way to one.
     Words(Vec<Val<'c>>),
+    /// Words of elements of a type, which are taken apart where they are used.
+    Packed(Vec<Val<'c>>, Type<'c>),
     /// An array in local memory.
     Array(array::Array<'c>),
     /// A tensor in shared memory: the address of its first byte.
@@ -517,6 +519,10 @@ impl<'c, 'm> Lower<'c, 'm> {
         match self.values.get(&key(v)) {
             Some(Lowered::Scalar(x)) => Ok(vec![*x]),
             Some(Lowered::Fragment(f)) => Ok(f.clone()),
+            Some(Lowered::Packed(words, element)) => {
+                let each = self.registers(op, v)? / words.len();
+                Ok(words.iter().flat_map(|word| self.part_word(*word, each, *element)).collect())
+            }
             _ => Err(fail(op, "operand holds no values here")),
         }
     }

@@ -17,7 +17,7 @@
 //! to be the same in all lanes; each instruction adds a constant to them. A left operand in registers has no
 //! descriptor: its words are operands of the instruction.
 
-use super::{Lower, Lowered, llvm::Llvm, rings::BARRIER};
+use super::{Lower, Lowered, control::yielded_as, llvm::Llvm, rings::BARRIER};
 use crate::dialect::{
     dots::{LHS, SharedDot, WarpgroupDot, WarpgroupTile, element_of, is_zero},
     layouts::{Tensor, storage_bits},
@@ -311,8 +311,8 @@ impl<'c> Lower<'c, '_> {
     }
 
     /// The registers of a tensor of 16-bit or 8-bit elements as words.
-    fn register_words(&self, op: OpRef<'c>, v: Val<'c>) -> Result<Vec<Val<'c>>, Failed> {
-        if let Some(Lowered::Words(words)) = self.values.get(&key(v)) {
+    pub(super) fn register_words(&self, op: OpRef<'c>, v: Val<'c>) -> Result<Vec<Val<'c>>, Failed> {
+        if let Some(Lowered::Words(words) | Lowered::Packed(words, _)) = self.values.get(&key(v)) {
             return Ok(words.clone());
         }
         let tensor = Tensor::of_value(v).ok_or_else(|| fail(op, "a value in words is no tensor"))?;
@@ -347,11 +347,6 @@ impl<'c> Lower<'c, '_> {
             bits @ (8 | 16) if is_carried_left(v) => (32 / bits) as usize,
             _ => 1,
         }
-    }
-
-    /// The registers of `v` in the form in which `to` is carried.
-    pub(super) fn carried_as(&self, op: OpRef<'c>, v: Val<'c>, to: Val<'c>) -> Result<Vec<Val<'c>>, Failed> {
-        if self.elements_of_words(to) > 1 { self.register_words(op, v) } else { self.fragment(op, v) }
     }
 
     //===-- descriptors -----------------------------------------------------===//
@@ -444,25 +439,7 @@ fn is_under_way(v: Val<'_>) -> bool {
 }
 
 fn comes_from_product(v: Val<'_>, rounds: u32) -> bool {
-    if rounds == 0 {
-        return false;
-    }
-    let (op, at) = match defining_op(v) {
-        Some(op) => (op, results(op).position(|r| r == v)),
-        None => {
-            let block = owner_of(v);
-            let Some(op) = parent_of_block(block) else { return false };
-            // In front of what a loop carries is its counter.
-            (op, args(block).position(|a| a == v).and_then(|i| i.checked_sub(1)))
-        }
-    };
-    if AsyncDotOp::cast(op).is_some() {
-        return true;
-    }
-    if !matches!(Scf::of(op), Some(Scf::For | Scf::If)) {
-        return false;
-    }
-    let yields = (0..region_count(op)).filter_map(|i| ops_of(entry_block(region(op, i))?).last());
-    let yielded = yields.filter_map(|last| Some(operand(last, at.filter(|i| *i < operand_count(last))?)));
-    yielded.filter(|y| *y != v).any(|y| comes_from_product(y, rounds - 1))
+    rounds > 0
+        && (defining_op(v).is_some_and(|op| AsyncDotOp::cast(op).is_some())
+            || yielded_as(v).filter(|y| *y != v).any(|y| comes_from_product(y, rounds - 1)))
 }

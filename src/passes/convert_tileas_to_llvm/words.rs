@@ -110,8 +110,9 @@ impl<'c> Lower<'c, '_> {
 
     /// A cast of a tensor from an eight-bit float, two elements at a time. Whether it is one.
     ///
-    /// The instruction gives two f16, and wider formats and bf16 hold all of these. Neighbouring registers of an
-    /// operand share the word of an instruction, and so do the halves of a pair here.
+    /// Two f16 come of it, and wider formats and bf16 hold all of these: of e4m3 by the target's instruction, where it
+    /// has one; bytes of e5m2 are halves of f16. Neighbouring registers of an operand share the word of an instruction,
+    /// and so do the halves of a pair here.
     pub(super) fn widened_pairs(&mut self, op: FpCastOp<'c>) -> Result<bool, Failed> {
         let (Some(from), Some(to)) = (Tensor::of_value(op.source()), Tensor::of_value(op.result())) else {
             return Ok(false);
@@ -127,8 +128,11 @@ impl<'c> Lower<'c, '_> {
             return Ok(false);
         }
         let format = if e4m3 { lib::Format::E4m3 } else { lib::Format::E5m2 };
+        let by_instruction = e4m3 && self.target.has(Feature::Fp8Convert);
         let symbol = lib::Function::WidenPair { from: format }.symbol();
-        self.declare(&symbol, self.l.i32, &[self.l.i16]);
+        if !by_instruction {
+            self.declare(&symbol, self.l.i32, &[self.l.i16]);
+        }
         let l = &self.l;
         let (bytes, halves) = (l.vector(2, l.i8), l.vector(2, l.f16));
         let mut wide = Vec::with_capacity(values.len());
@@ -137,7 +141,12 @@ impl<'c> Lower<'c, '_> {
                 let both = l.insert(l.insert(l.poison(bytes), pair[0], 0), pair[1], 1);
                 l.cast("bitcast", both, l.i16)
             });
-            let word = l.call(&symbol, l.i32, &[packed]);
+            let word = if by_instruction {
+                let text = "cvt.rn.f16x2.e4m3x2 $0, $1;";
+                l.asm(text, "=r,h", Some(l.i32), &[packed], true).expect("asm with a result")
+            } else {
+                l.call(&symbol, l.i32, &[packed])
+            };
             let vector = l.cast("bitcast", word, halves);
             for i in 0..2 {
                 let element = l.extract(vector, l.f16, i);
