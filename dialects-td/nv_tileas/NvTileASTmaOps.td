@@ -53,7 +53,8 @@ def NvTileAS_AsyncTiledTmaLoadOp : NvTileAS_Op<"async.tiled_tma_load", NvTileAA_
   let summary = "start copying one tile of a view to shared memory";
   let description = [{
     Stands in `elect`. As many boxes as the tile takes; they arrive at the barrier of the token's stage, which counts their
-    bytes. `indices` number tiles, as those of `tiled_load` do. Elements outside of the view are filled as `desc` says.
+    bytes. `indices` number tiles, as those of `tiled_load` do. Elements outside of the view are filled as `desc` says. A
+    map of tf32 rounds elements of f32 to the nearest, ties to even, as it copies them.
   }];
   let arguments = (ins NvTileAA_TiledViewType:$view, Variadic<AnyType>:$indices, NvTileAS_TmaDescType:$desc,
       NvTileAS_ProxyDestStorage<NvTileAS_MemDescType>:$dest, NvTileAS_ProducerTokenType:$token);

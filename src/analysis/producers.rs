@@ -12,7 +12,7 @@ use super::{
 };
 use crate::dialect::{
     behaviour::{self, LayoutRelation},
-    layouts::{Tensor, retype_constant, storage_bits},
+    layouts::{Tensor, f32_beside, retype_constant, storage_bits, tf32_beside},
     nv_tileaa::{self, MemTokenType},
     nv_tileas::{self, MemDescType, ProduceOneOp},
     pass::{Failed, fail},
@@ -75,7 +75,9 @@ pub fn behind_conversions(mut v: Val<'_>) -> Val<'_> {
 pub struct LoadedOperand<'c> {
     /// `tiled_load`, of either dialect.
     pub load: OpRef<'c>,
-    /// Ops that compute something of each element, from the load to the product.
+    /// What rounds the elements that are loaded to tf32: copies do that.
+    pub rounded: Option<OpRef<'c>>,
+    /// Ops that compute something of each element, from there to the product.
     pub computed: Vec<OpRef<'c>>,
     /// Ops that give the tile another shape, likewise. They and the others can change places.
     pub moved: Vec<OpRef<'c>>,
@@ -93,7 +95,9 @@ impl<'c> LoadedOperand<'c> {
             if is_tiled_load(op) {
                 computed.reverse();
                 moved.reverse();
-                return (bits(v) == Some(wanted)).then_some(Self { load: op, computed, moved });
+                let rounded = computed.first().copied().filter(|op| rounds_to_tf32(*op));
+                computed.drain(..usize::from(rounded.is_some()));
+                return (bits(v) == Some(wanted)).then_some(Self { load: op, rounded, computed, moved });
             }
             if matches!(behaviour::layout_relation(op), LayoutRelation::Reshape | LayoutRelation::Permute) {
                 moved.push(op);
@@ -104,6 +108,17 @@ impl<'c> LoadedOperand<'c> {
             }
             v = operand(op, 0);
         }
+    }
+
+    /// The stage that copies fill.
+    pub fn stage(&self, view: &View<'c>) -> Result<MemDescType<'c>, String> {
+        let element = view.memref.element_type();
+        stage_of(self.load, view, if self.rounded.is_some() { tf32_beside(element) } else { element })
+    }
+
+    /// Ops between the load and the product.
+    pub fn ops(&self) -> impl Iterator<Item = OpRef<'c>> {
+        self.rounded.iter().chain(&self.computed).chain(&self.moved).copied()
     }
 
     /// The dimension of the operand along which it is contiguous in memory.
@@ -147,20 +162,28 @@ fn is_of_one_tile(op: OpRef<'_>) -> bool {
         && Tensor::of_value(operand(op, 0)).is_some()
 }
 
+/// Whether an op rounds f32 to tf32 as tensor copies do.
+fn rounds_to_tf32(op: OpRef<'_>) -> bool {
+    let Some(cast) = nv_tileaa::FpCastOp::cast(op) else { return false };
+    let [from, to] = [cast.source(), cast.result()].map(|v| Tensor::of_value(v).map(|t| t.element));
+    cast.rounding() == nv_tileaa::Rounding::NearestEven
+        && from.is_some_and(|f| f == f32_beside(f) && to == Some(tf32_beside(f)))
+}
+
 fn is_tiled_load(op: OpRef<'_>) -> bool {
     nv_tileaa::TiledLoadOp::cast(op).is_some() || nv_tileas::TiledLoadOp::cast(op).is_some()
 }
 
-/// Storage in which a tile of `view` lies as tensor copies write it with the fewest boxes and, where its elements are
-/// contiguous along the right dimension, as warpgroup products take it. `op` is where it is used; the error says why
-/// there is none.
-pub fn stage_of<'c>(op: OpRef<'c>, view: &View<'c>) -> Result<MemDescType<'c>, String> {
+/// Storage in which a tile of `view` lies, with elements of `element`, as tensor copies write it with the fewest boxes
+/// and, where its elements are contiguous along the right dimension, as warpgroup products take it. `op` is where it is
+/// used; the error says why there is none.
+pub fn stage_of<'c>(op: OpRef<'c>, view: &View<'c>, element: Type<'c>) -> Result<MemDescType<'c>, String> {
     let (fast, lines) = dimensions(view)?;
     let layout = arrangement(view, fast, lines)?;
     // Elements that may have to be turned stay where they are.
     let turned = arrangement(view, lines, fast).ok().filter(|_| storage_bits(view.memref.element_type()) != 16);
     let alignment = layout.alignment().max(turned.map_or(0, |t| t.alignment()));
-    storage(op, view.ty.tile(), view.memref.element_type(), &layout, alignment.into())
+    storage(op, view.ty.tile(), element, &layout, alignment.into())
 }
 
 /// Storage in which threads leave a tile for a product, contiguous along `fast`. `op` is where it is used.

@@ -10,7 +10,7 @@ use super::{
     facts::{Facts, TOP},
 };
 use crate::dialect::{
-    layouts::{memory_bits, storage_bits},
+    layouts::{f32_beside, memory_bits, storage_bits, tf32_beside},
     nv_tileaa::{Ordering, Padding, PtrType, TiledViewType},
     nv_tileas::{MemDescType, MemorySpace, SharedLayoutAttr, TiledLoadOp, TiledStoreOp, TmaDescType, TmaFill},
     rt::*,
@@ -168,7 +168,7 @@ fn plan_with(
         return Err("the destination is not in shared memory".into());
     }
     let memref = crate::dialect::nv_tileaa::StridedMemRefType::cast(view.memref()).ok_or("the view has no memref")?;
-    let element = element_of(memref.element_type())
+    let element = copied_element(memref.element_type(), dest.element_type())
         .ok_or_else(|| format!("elements of type {} have no tensor map", memref.element_type()))?;
     let shape = Shape::new(view.tile()).map_err(|e| e.to_string())?;
     let shared = shared_layout(dest).ok_or("the destination has no valid layout")?;
@@ -206,8 +206,13 @@ fn unproved<'c>(view: &View<'c>, facts: &Facts, condition: &Condition) -> Option
     }
 }
 
-/// The type of a map of elements of `element`.
-pub fn desc_type<'c>(location: Location<'c>, element: Type<'c>, map: &TensorMapPlan) -> Option<TmaDescType<'c>> {
+/// The type of a map of a view of elements of `of_view`.
+pub fn desc_type<'c>(location: Location<'c>, of_view: Type<'c>, map: &TensorMapPlan) -> Option<TmaDescType<'c>> {
+    let element = match map.element {
+        TensorElement::Tf32 => tf32_beside(of_view),
+        TensorElement::F32 => f32_beside(of_view),
+        _ => of_view,
+    };
     let dims: Vec<i64> = map.dims.iter().map(|&d| d as i64).collect();
     let wide = |list: &[u32]| list.iter().map(|&x| i64::from(x)).collect::<Vec<_>>();
     let (extents, steps) = (wide(&map.box_dims), wide(&map.element_strides));
@@ -228,7 +233,18 @@ pub fn map_of(desc: TmaDescType<'_>) -> Option<TensorMapPlan> {
     })
 }
 
-/// The element of a map for an element type.
+/// The element of a map that copies elements of a view to storage.
+fn copied_element(of_view: Type<'_>, stored: Type<'_>) -> Option<TensorElement> {
+    let element = element_of(of_view)?;
+    Some(match (element, element_of(stored)) {
+        // What is of tf32 in memory is copied as it is.
+        (TensorElement::Tf32, _) => TensorElement::F32,
+        (TensorElement::F32, Some(TensorElement::Tf32)) => TensorElement::Tf32,
+        _ => element,
+    })
+}
+
+/// The element of a map for its element type.
 fn element_of(element: Type<'_>) -> Option<TensorElement> {
     if PtrType::cast(element).is_some() || memory_bits(element) < 8 {
         return None;
@@ -239,6 +255,7 @@ fn element_of(element: Type<'_>) -> Option<TensorElement> {
         8 => Some(TensorElement::U8),
         16 if is_bf16 => Some(TensorElement::Bf16),
         16 => Some(if is_float { TensorElement::F16 } else { TensorElement::U16 }),
+        32 if element == tf32_beside(element) => Some(TensorElement::Tf32),
         32 => Some(if is_float { TensorElement::F32 } else { TensorElement::U32 }),
         64 => Some(if is_float { TensorElement::F64 } else { TensorElement::U64 }),
         _ => None,

@@ -131,6 +131,18 @@ pub fn retype_constant(op: OpRef<'_>) {
     }
 }
 
+/// f32, in the context of another type.
+pub fn f32_beside(t: Type<'_>) -> Type<'_> {
+    // SAFETY: `t` and its context are alive.
+    unsafe { Type::from_raw(mlirF32TypeGet(mlirTypeGetContext(t.to_raw()))) }
+}
+
+/// tf32, in the context of another type.
+pub fn tf32_beside(t: Type<'_>) -> Type<'_> {
+    // SAFETY: `t` and its context are alive.
+    unsafe { Type::from_raw(mlirTF32TypeGet(mlirTypeGetContext(t.to_raw()))) }
+}
+
 /// Bits that an element takes in shared memory, and in global memory but for [`memory_bits`]: `i1` and the formats
 /// below eight bits take a byte, `tf32` four.
 pub fn storage_bits(element: Type<'_>) -> u32 {

@@ -81,6 +81,8 @@ pub enum TensorElement {
     F16,
     Bf16,
     F32,
+    /// Elements of f32 in memory, rounded to the nearest tf32 as they are copied, ties to even.
+    Tf32,
     F64,
 }
 
@@ -90,14 +92,14 @@ impl TensorElement {
         match self {
             Self::U8 => 0,
             Self::U16 | Self::F16 | Self::Bf16 => 1,
-            Self::U32 | Self::F32 => 2,
+            Self::U32 | Self::F32 | Self::Tf32 => 2,
             Self::U64 | Self::F64 => 3,
         }
     }
 
     /// Whether there is a NaN to fill with.
     pub const fn is_float(self) -> bool {
-        matches!(self, Self::F16 | Self::Bf16 | Self::F32 | Self::F64)
+        matches!(self, Self::F16 | Self::Bf16 | Self::F32 | Self::Tf32 | Self::F64)
     }
 
     /// The code of `tensormap.replace.elemtype`.
@@ -111,6 +113,7 @@ impl TensorElement {
             Self::F32 => 7,
             Self::F64 => 9,
             Self::Bf16 => 10,
+            Self::Tf32 => 11,
         }
     }
 }

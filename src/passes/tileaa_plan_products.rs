@@ -27,7 +27,7 @@ use crate::{
         access::View,
         facts::Facts,
         pipelines::only_asks,
-        producers::{LoadedOperand, Slice, Source, comes_from_product, made_stage, stage_of},
+        producers::{LoadedOperand, Slice, Source, comes_from_product, made_stage},
         tensor_map_ops::is_inside,
         tensor_maps,
         tile_programs::{self, Mark, TileProgram, is_free, is_over_for_others},
@@ -124,7 +124,7 @@ impl<'c> Side<'c> {
     }
 }
 
-/// Loads into rings, and what is computed where they are.
+/// Loads into rings, and what is computed on the way there or where they are.
 #[derive(Default)]
 struct Loads<'c> {
     loads: Vec<OpRef<'c>>,
@@ -356,7 +356,7 @@ fn product<'c>(
                     if is_inside(view.make.op()) {
                         product.producer_registers = product.producer_registers.map(|r| r.max(MAP_REGISTERS));
                     }
-                    loads.computed.extend(found.computed);
+                    loads.computed.extend(found.rounded.into_iter().chain(found.computed));
                     loads.loads.push(found.load);
                     sides.push(Side::Ring(desc));
                     continue;
@@ -434,7 +434,8 @@ fn copied<'c>(
     }
     let indices: Vec<Val<'c>> = load.indices().collect();
     let promised = bool_list(load.in_bounds());
-    let (desc, planned) = stage_of(load.op(), &view)
+    let (desc, planned) = found
+        .stage(&view)
         .and_then(|stage| Ok((stage, tensor_maps::plan_copy(&view, &indices, &promised, stage, facts)?)))
         .map_err(|reason| (load.op(), format!("no tensor map copies it: {reason}")))?;
     Ok(Copied { view, desc, unproved: planned.unproved })

@@ -125,7 +125,7 @@ impl<'c> Store<'c> {
         if parent_op(view.make.op()) != Some(agents) {
             return None;
         }
-        let storage = stage_of(op.op(), &view).ok()?;
+        let storage = stage_of(op.op(), &view, view.memref.element_type()).ok()?;
         let map = tensor_maps::plan_store(op, storage, facts).ok()?;
         let value = behind_conversions(op.value());
         let tensor = Tensor::of_value(value)?;

@@ -77,7 +77,7 @@ use crate::{
     analysis::{
         access::View,
         facts::Facts,
-        producers::{LoadedOperand, Source, behind_conversions, made_stage, prepared_stage_of, stage_of},
+        producers::{LoadedOperand, Source, behind_conversions, made_stage, prepared_stage_of},
         schedule::agents::stages_of,
         tensor_map_ops::TensorMaps,
         tensor_maps,
@@ -290,7 +290,7 @@ impl<'c> Side<'c> {
     fn copied(op: OpRef<'c>, (number, operand): (usize, LoadedOperand<'c>), facts: &Facts) -> Result<Self, Failed> {
         let load = TiledLoadOp::cast(operand.load).ok_or_else(|| fail(op, "operand is not loaded from a view"))?;
         let view = View::of(load.view()).ok_or_else(|| fail(load.op(), "its view is not made here"))?;
-        let desc = stage_of(load.op(), &view).map_err(|e| fail(load.op(), e))?;
+        let desc = operand.stage(&view).map_err(|e| fail(load.op(), e))?;
         let (map, bytes) = tensor_maps::plan(load, desc, facts).map_err(|e| fail(load.op(), e))?;
         let turned = operand.must_be_turned(&view, 1 - number);
         let prepared = if turned || !operand.computed.is_empty() {

@@ -31,13 +31,20 @@ LogicalResult TmaDescType::verify(function_ref<InFlightDiagnostic()> emitError, 
   return success();
 }
 
-// The map has the view's element type and each of its dimensions once, and no dimension is indexed by a tensor.
+// Whether copies by the map round f32 of the view to tf32.
+static bool rounds(nv_tileaa::TiledViewType view, TmaDescType desc) {
+  return view.getMemref().getElementType().isF32() && desc.getElementType().isTF32();
+}
+
+// The map has the view's element type, or is one that rounds, and each of the view's dimensions once. No dimension is
+// indexed by a tensor. Maps do not change elements of tf32: to them these are f32.
 static LogicalResult verifyMap(Operation *op, nv_tileaa::TiledViewType view, TmaDescType desc) {
   if (view.getSparseDim())
     return op->emitOpError("tensor maps have no dimension that a tensor of rows indexes");
-  if (desc.getElementType() != view.getMemref().getElementType())
-    return op->emitOpError("map has elements ")
-           << desc.getElementType() << ", and the view " << view.getMemref().getElementType();
+  Type element = view.getMemref().getElementType();
+  bool same = element.isTF32() ? desc.getElementType().isF32() : desc.getElementType() == element;
+  if (!same && !rounds(view, desc))
+    return op->emitOpError("map has elements ") << desc.getElementType() << ", and the view " << element;
   size_t rank = view.getTile().size();
   SmallVector<bool> seen(rank, false);
   for (int64_t d : desc.getDims()) {
@@ -85,8 +92,9 @@ static LogicalResult verifyCopy(Operation *op, nv_tileaa::TiledViewType view, Op
     return failure();
   if (storage.getStages() != 1 || storage.getSpace() != MemorySpace::Shared)
     return op->emitOpError() << role << " must be one stage in shared memory";
-  if (storage.getShape() != view.getTile() || storage.getElementType() != view.getMemref().getElementType())
-    return op->emitOpError() << role << " must have the shape and element type of the view's tiles";
+  Type element = rounds(view, desc.getType()) ? desc.getType().getElementType() : view.getMemref().getElementType();
+  if (storage.getShape() != view.getTile() || storage.getElementType() != element)
+    return op->emitOpError() << role << " must have the shape of the view's tiles and elements of " << element;
   size_t rank = view.getTile().size();
   if (indices.size() != rank)
     return op->emitOpError("expected one index for each of ") << rank << " dimensions";
@@ -109,6 +117,8 @@ LogicalResult AsyncTiledTmaStoreOp::verify() {
   if ((*this)->getParentOfType<ElectOp>())
     return emitOpError("elects its thread, and stands in the program of one");
   TmaDescType desc = getDesc().getType();
+  if (rounds(getView().getType(), desc))
+    return emitOpError("does not round, and the map does");
   if (llvm::any_of(desc.getSteps(), [](int64_t step) { return step != 1; }))
     return emitOpError("writes elements that are next to each other, and the map has steps");
   return verifyCopy(*this, getView().getType(), getIndices(), getDesc(), getSource().getType(), "source");

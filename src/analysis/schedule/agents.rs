@@ -22,7 +22,7 @@
 use super::{Cost, number};
 use crate::analysis::{
     access::View,
-    producers::{Source, made_stage, stage_of},
+    producers::{Source, made_stage},
     rotations::Rotation,
 };
 use crate::dialect::{
@@ -260,7 +260,7 @@ impl<'c> Fed<'c> {
             match Source::of(v, dot.op()) {
                 Source::Loaded(found) => {
                     let view = View::of(TiledLoadOp::cast(found.load)?.view())?;
-                    stages.push((stage_of(found.load, &view).ok()?, false));
+                    stages.push((found.stage(&view).ok()?, false));
                     fills.push(found.load);
                     roles.insert(op_key(found.load), Role::Copied);
                     between(v, &|op| op == found.load, roles);

@@ -164,8 +164,8 @@ impl<'c> Pressure<'c> {
                     }
                     Side::Ring(_) => {
                         let loaded = LoadedOperand::of(v);
-                        let ops = loaded.iter().flat_map(|l| l.computed.iter().chain(&l.moved).chain([&l.load]));
-                        elsewhere.extend(ops.flat_map(|op| results(*op)).map(key));
+                        let ops = loaded.iter().flat_map(|l| l.ops().chain([l.load]));
+                        elsewhere.extend(ops.flat_map(results).map(key));
                     }
                 }
             }

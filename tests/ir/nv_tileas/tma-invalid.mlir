@@ -220,7 +220,7 @@ nv_tileaa.func @stages(%v: !view, %d: !desc, %m: !ring, %t: !nv_tileas.producer_
 
 nv_tileaa.func @shape(%v: !view, %d: !desc, %m: !turned, %t: !nv_tileas.producer_token, %i: i32) attributes {numWarps = 1 : i64} {
   nv_tileas.async.elect {
-    // expected-error @+1 {{destination must have the shape and element type of the view's tiles}}
+    // expected-error @+1 {{destination must have the shape of the view's tiles and elements of 'bf16'}}
     nv_tileas.async.tiled_tma_load %v[%i, %i] by %d into %m arrive %t : !view[i32, i32], !desc -> !turned
   }
   nv_tileaa.return
