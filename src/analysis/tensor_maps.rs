@@ -18,7 +18,7 @@ use crate::dialect::{
 use melior::ir::{Location, Type, TypeLike};
 use mlir_sys::*;
 use tile_layout::{
-    Condition, Direction, GlobalView, HardwareSwizzle, Known, Outside, Shape, SharedLayout, TensorCopyPlan,
+    Condition, Direction, GlobalView, HardwareSwizzle, Known, MAP_UNIT, Outside, Shape, SharedLayout, TensorCopyPlan,
     TensorElement, TensorMapPlan, TileCopy, TileDim, ViewDim, plan_tensor_copy,
 };
 
@@ -67,12 +67,22 @@ fn with_map<'c>(
     Ok((desc.ok_or("the map has no type")?, plan.bytes))
 }
 
+/// A store by a tensor map.
+pub struct PlannedStore<'c> {
+    pub map: TmaDescType<'c>,
+    /// An extent that must be a multiple of so many elements, if that is not proved.
+    pub whole: Option<(Val<'c>, u64)>,
+}
+
 /// The map by which `store` can be copied from `source`; or why there is none.
+///
+/// Along the contiguous dimension stores write units of 16 bytes, of which the extent must not cut one: what is left of
+/// the last unit would be written too, as seen on an H200 where rows of 62 elements of 16 bits are 64 apart.
 pub fn plan_store<'c>(
     store: TiledStoreOp<'c>,
     source: MemDescType<'c>,
     facts: &Facts,
-) -> Result<TmaDescType<'c>, String> {
+) -> Result<PlannedStore<'c>, String> {
     if store.ordering() != Ordering::Weak {
         return Err("the store is ordered with other accesses".into());
     }
@@ -82,8 +92,19 @@ pub fn plan_store<'c>(
     if plan.map.element_strides.iter().any(|&step| step != 1) {
         return Err("its elements are not next to each other".into());
     }
-    let desc = desc_type(store.op().location(), view.memref.element_type(), &plan.map);
-    desc.ok_or("the map has no type".into())
+    let map = desc_type(store.op().location(), view.memref.element_type(), &plan.map).ok_or("the map has no type")?;
+    let dim = plan.map.dims[0];
+    let promised = bool_list(attr(store.op(), "inBounds"));
+    let access = tiled_access(facts, &view, &indices, &promised);
+    let is_inside = view.ty.dim_map().iter().zip(&access.in_bounds).any(|(&d, &inside)| d as usize == dim && inside);
+    let unit = MAP_UNIT >> plan.map.element.log2_bytes();
+    let whole = match view.extent(dim) {
+        _ if is_inside => None,
+        Ok(extent) if extent as u64 % unit == 0 => None,
+        Ok(extent) => return Err(format!("a store writes {unit} elements at a time, and rows have {extent}")),
+        Err(v) => Some((v, unit)).filter(|_| !facts.get(v).scalar_divisor().is_multiple_of(unit)),
+    };
+    Ok(PlannedStore { map, whole })
 }
 
 /// How the tile of `view` at `indices` is copied to `dest`, or why it cannot be. Along the dimensions that are

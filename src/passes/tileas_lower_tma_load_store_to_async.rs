@@ -19,6 +19,9 @@
 //!
 //! Threads need no addresses and no predicates of their own, and the conversion to a layout that stores well goes.
 //!
+//! Where it is not known whether rows of the view are whole units of 16 bytes, which is what a copy writes, there is the
+//! store as it was in the other branch of a test.
+//!
 //! A store stays as it is if it is ordered with other accesses of global memory: what a tensor copy writes is there
 //! only behind a wait, and another proxy writes it. Only stores that are changed themselves may come before and after
 //! it, by tokens, and each waits for those before.
@@ -29,18 +32,20 @@ use crate::{
         branches::innermost_block,
         facts::Facts,
         pipelines::scratch_bytes,
-        producers::{behind_conversions, stage_of},
+        producers::{behind_conversions, clone_op, stage_of},
         tensor_map_ops::TensorMaps,
-        tensor_maps, tokens,
+        tensor_maps::{self, PlannedStore},
+        tokens,
     },
     dialect::{
         behaviour::is_in_loop,
         hints::bool_hint,
         layouts::{Tensor, storage_bits},
+        loops::new_if,
         nv_tileaa::{self, AnyOp, CreateMemTokenOp, Ordering},
         nv_tileas::{
             AgentSwitchOp, AllocTensorOp, AsyncFenceOp, AsyncTiledTmaStoreOp, AsyncTmaStoreWaitOp, BarrierOp,
-            ConvertLayoutOp, LocalStoreOp, MemDescType, TiledStoreOp, TmaDescType,
+            ConvertLayoutOp, LocalStoreOp, MemDescType, TiledStoreOp,
         },
         pass::{Failed, PassContext, RustPass, descriptors, fail},
         rt::*,
@@ -49,10 +54,16 @@ use crate::{
     },
     pass_descriptor,
 };
-use melior::Context;
-use rustc_hash::FxHashSet;
+use melior::{
+    Context,
+    ir::{attribute::IntegerAttribute, r#type::IntegerType},
+};
+use rustc_hash::{FxHashMap, FxHashSet};
 use tile_layout::{Direction, SharedAccess};
 use tile_targets::{Feature, Target};
+
+/// Of `arith.cmpi`.
+const EQUAL: i64 = 0;
 
 #[derive(Clone, Default)]
 pub struct LowerTmaLoadStoreToAsync;
@@ -88,7 +99,7 @@ struct Store<'c> {
     storage: MemDescType<'c>,
     /// Elements that an instruction moves to the storage.
     vector: i64,
-    map: TmaDescType<'c>,
+    planned: PlannedStore<'c>,
 }
 
 /// The stores of an agent that can be tensor copies.
@@ -103,11 +114,16 @@ fn stores_of<'c>(agent: Blk<'c>, agents: OpRef<'c>, facts: &Facts, target: &Targ
         *used += if fits { memdesc_bytes(s.storage) } else { 0 };
         fits
     });
-    // One that goes may keep others from going.
+    // One that goes may keep others from going. One that threads may have to do is ordered with nothing.
+    let none = FxHashSet::default();
     loop {
-        let chosen: FxHashSet<usize> = stores.iter().map(|s| op_key(s.op.op())).collect();
+        let copied = stores.iter().filter(|s| s.planned.whole.is_none());
+        let copied: FxHashSet<usize> = copied.map(|s| op_key(s.op.op())).collect();
         let before = stores.len();
-        stores.retain(|s| s.op.token().is_none_or(|t| follows_only(t, &chosen)) && precedes_only(s.op, &chosen));
+        stores.retain(|s| {
+            let chosen = if s.planned.whole.is_some() { &none } else { &copied };
+            s.op.token().is_none_or(|t| follows_only(t, chosen)) && precedes_only(s.op, chosen)
+        });
         if stores.len() == before {
             return stores;
         }
@@ -126,7 +142,7 @@ impl<'c> Store<'c> {
             return None;
         }
         let storage = stage_of(op.op(), &view, view.memref.element_type()).ok()?;
-        let map = tensor_maps::plan_store(op, storage, facts).ok()?;
+        let planned = tensor_maps::plan_store(op, storage, facts).ok()?;
         let value = behind_conversions(op.value());
         let tensor = Tensor::of_value(value)?;
         let access = SharedAccess::new(
@@ -138,7 +154,32 @@ impl<'c> Store<'c> {
         );
         // Elements of 32 bits lie so that threads would get in each other's way; stored one by one they fill sectors.
         let access = access.ok().filter(|a| a.conflict_degree == 1)?;
-        Some(Self { op, value, storage, vector: vector_of(&access), map })
+        Some(Self { op, value, storage, vector: vector_of(&access), planned })
+    }
+
+    /// A branch in front of the store, if rows may end within a unit: one side is for the copy, in the other one is the
+    /// store as it was. Both lack their terminators.
+    fn branch(&self, context: &'c Context) -> Result<Option<(OpRef<'c>, [Blk<'c>; 2])>, BuildError> {
+        let Some((extent, unit)) = self.planned.whole else { return Ok(None) };
+        let (op, t) = (self.op.op(), ty(extent));
+        let b = Builder::before(context, op);
+        let constant = |n: u64| {
+            let value = IntegerAttribute::new(t, n as i64).into();
+            b.value("arith.constant", t, &[], &[("value", value)])
+        };
+        let rest = b.value("arith.andi", t, &[extent, constant(unit - 1)], &[]);
+        let predicate = ("predicate", i64_attr(context, EQUAL));
+        let i1 = IntegerType::new(context, 1).into();
+        let is_whole = b.value("arith.cmpi", i1, &[rest, constant(0)], &[predicate]);
+        let (branch, sides) = new_if(&b, is_whole, &[])?;
+        let no = Builder::at_end(context, sides[1], op.location());
+        let stored = self.op.value();
+        let converted = match ty(stored) == ty(self.value) {
+            true => self.value,
+            false => ConvertLayoutOp::build(&no, ty(stored), self.value)?.result(),
+        };
+        clone_op(&no, op, &mut FxHashMap::from_iter([(key(stored), converted)]));
+        Ok(Some((branch, sides)))
     }
 }
 
@@ -175,10 +216,14 @@ fn rewrite<'c>(agent: Blk<'c>, stores: &[Store<'c>], context: &'c Context) -> Re
         let op = store.op.op();
         let error = |e: BuildError| fail(op, e.to_string());
         top.set_location(op.location());
-        let map = maps.of(op, store.op.view(), store.map, &top)?;
+        let map = maps.of(op, store.op.view(), store.planned.map, &top)?;
         let storage = AllocTensorOp::build(&top, store.storage.into(), None).map_err(error)?.result();
         sources.push(storage);
-        let b = Builder::before(context, op);
+        let branch = store.branch(context).map_err(error)?;
+        let b = match branch {
+            Some((_, [yes, _])) => Builder::at_end(context, yes, op.location()),
+            None => Builder::before(context, op),
+        };
         if number > 0 || is_in_loop(op) {
             AsyncTmaStoreWaitOp::build(&b, &sources, false).map_err(error)?;
         }
@@ -188,7 +233,13 @@ fn rewrite<'c>(agent: Blk<'c>, stores: &[Store<'c>], context: &'c Context) -> Re
         AsyncFenceOp::build(&b).map_err(error)?;
         BarrierOp::build(&b, None, None).map_err(error)?;
         let indices: Vec<Val<'c>> = store.op.indices().collect();
-        copies.push(AsyncTiledTmaStoreOp::build(&b, storage, store.op.view(), &indices, map).map_err(error)?);
+        let copy = AsyncTiledTmaStoreOp::build(&b, storage, store.op.view(), &indices, map).map_err(error)?;
+        copies.push(branch.map_or(copy.op(), |(branch, _)| branch));
+        for side in branch.into_iter().flat_map(|(_, sides)| sides) {
+            let end = Builder::at_end(context, side, op.location());
+            end.insert(end.state("scf.yield")).map_err(error)?;
+        }
+        b.set_before(op);
         let token = CreateMemTokenOp::build(&b, ty(store.op.result_token())).map_err(error)?.result();
         replace_all_uses(store.op.result_token(), token);
         let stored = store.op.value();
@@ -208,8 +259,7 @@ fn rewrite<'c>(agent: Blk<'c>, stores: &[Store<'c>], context: &'c Context) -> Re
         BarrierOp::build(&top, None, None).map_err(|e| fail(first, e.to_string()))?;
     }
     // The last store is what is waited for, in the branch where all of them are: behind it the storage is free.
-    let ops: Vec<OpRef<'c>> = copies.iter().map(|o| o.op()).collect();
-    let last = innermost_block(agent, &ops);
+    let last = innermost_block(agent, &copies);
     let end = match ops_of(last).last().filter(|_| block_key(last) != block_key(agent)) {
         Some(leave) => Builder::before(context, leave),
         None => Builder::at_end(context, agent, top.location()),
