@@ -28,6 +28,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(GPU))
 sys.path += [str(ROOT / ".tools" / "python")]
 
+from kit import summary  # noqa: E402
 from kit.device import DeviceError, Image, Schedule  # noqa: E402
 from kit.micro import ptx  # noqa: E402
 from kit.micro.registry import ALL  # noqa: E402
@@ -126,17 +127,26 @@ def page(rows: list[Row], failed: list[tuple[str, str, str]], machine: str, resu
     return "\n".join(out) + "\n"
 
 
+def latest(machine: str) -> pathlib.Path:
+    """The newest figures of the device that a machine's file describes."""
+    device = json.loads((ROOT / "src" / "machine" / "data" / f"{machine}.json").read_text())["device"]
+    found = sorted((GPU / "results").glob(f"{summary.slug(device)}-*.json"))
+    if not found:
+        raise OSError(f"no results of {device}")
+    return found[-1]
+
+
 def main(arguments: list[str]) -> int:
-    results = sorted((GPU / "results").glob("*.json"))
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", default="", help="variants whose name has this in it")
-    parser.add_argument("--results", type=pathlib.Path, default=results[-1] if results else None, help="measured figures (default: the latest)")
+    parser.add_argument("--results", type=pathlib.Path, help="measured figures (default: the latest of that machine)")
     parser.add_argument("--tile-run", type=pathlib.Path, default=ROOT / "target" / "debug" / "tile-run")
     parser.add_argument("--machine", default="sm_90")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--out", type=pathlib.Path)
     args = parser.parse_args(arguments)
     try:
+        args.results = args.results or latest(args.machine)
         measured = json.loads(args.results.read_text())["constants"]
         device = ModelDevice(args.tile_run, args.machine, numbers(args.machine)["sm.count"]["value"])
     except (OSError, DeviceError) as error:

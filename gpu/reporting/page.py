@@ -33,11 +33,10 @@ def page(records: list[Record], bad: int, plots: dict[str, str], source: str) ->
 
 
 def head(run: Record, records: list[Record], bad: int, source: str) -> list[str]:
-    machine, pack = run.get("machine", {}), run.get("pack", {})
-    whole = next((r for r in reversed(records) if r["record"] == "telemetry"), {})
+    machine = run.get("machine", {})
+    # Of the longest run.
+    whole = max((r for r in records if r["record"] == "telemetry"), key=lambda r: r.get("samples", 0), default={})
     facts, clocks = whole.get("facts", {}), whole.get("clocks", {})
-    end = next((r for r in reversed(records) if r["record"] == "end"), None)
-    took = f"took {end['elapsed']:.0f} s" if end else "the run was cut off"
     name = machine.get("name") or facts.get("model") or "unknown device"
 
     def spread(key: str, unit: str) -> str:
@@ -50,15 +49,22 @@ def head(run: Record, records: list[Record], bad: int, source: str) -> list[str]
         ["clocks over the run", f"SM {spread('sm_mhz', 'MHz')}, memory {spread('memory_mhz', 'MHz')}"],
         ["power", f"{spread('watt', 'W')}, limit {machine.get('power_limit', '?')} W"],
         ["reasons for lower clocks", f"`{clocks.get('reasons', 0):#x}`"],
-        ["command", f"`{run.get('command', '?')}`"],
-        ["pack", f"`{pack.get('digest', '?')}` of revision `{pack.get('revision', '?')}`; {pack.get('ptxas', '?')}; {pack.get('tileiras', '?')}"],
-        ["started", f"{run.get('started', '?')}; {took}"],
         ["lines", f"{len(records)} in `{source}`{f', {bad} of them damaged' if bad else ''}; the column *line* says where a figure comes from"],
     ]
     note = []
     if not facts.get("measures", True) or run.get("device") == "sim":
         note = ["**These lines come from the simulated device: they show that the kit works. Nothing here is a measurement.**", ""]
-    return [f"# Results: {name}, {(run.get('started') or '?')[:10]}", "", *note, *table(["", ""], rows)]
+    return [f"# Results: {name}, {(run.get('started') or '?')[:10]}", "", *note, *table(["", ""], rows), *table(["command", "pack", "of", "started", "took"], runs(records))]
+
+
+def runs(records: list[Record]) -> Iterable[Sequence[Any]]:
+    """What was run: several commands may be one page."""
+    starts = [i for i, r in enumerate(records) if r["record"] == "run"]
+    for start, behind in zip(starts, [*starts[1:], len(records)]):
+        run, pack = records[start], records[start].get("pack", {})
+        end = next((r for r in records[start:behind] if r["record"] == "end"), None)
+        yield [code(run.get("command", "?")), code(pack.get("digest", "?")), f"{pack.get('tileiras', '?')}; {pack.get('ptxas', '?')}", run.get("started", "?"),
+               f"{end['elapsed']:.0f} s" if end else "cut off"]
 
 
 def abi(records: list[Record]) -> list[str]:

@@ -31,7 +31,7 @@ compares.
                    them says how they are launched; gpu/packer/launches.py writes it
   --triton DIR     Triton's kernels as gpu/packer/triton_export.py writes them
   --compile OPTION an option for that compiler; may be repeated
-  --results FILE   lines of a GPU run; the newest under docs/results where nothing is given
+  --results FILE   lines of a GPU run; the newest of that machine under docs/results where nothing is given
   --ptxas FILE     assembler that says how many registers a kernel takes; without one they are estimated
   --machine NAME   machine to predict for (sm_90)
   --only TEXT      cases and variants whose name contains TEXT
@@ -87,12 +87,12 @@ struct Timed {
 
 pub fn run(root: &Path, words: &[&str]) -> anyhow::Result<Vec<String>> {
     let options = parse(words)?;
+    let machine = Machine::named(&options.machine)?;
     let results = match &options.results {
         Some(path) => path.clone(),
-        None => newest_results(&root.join("docs/results"))?,
+        None => newest_results(&root.join("docs/results"), &machine.device)?,
     };
     let text = std::fs::read_to_string(&results).with_context(|| results.display().to_string())?;
-    let machine = Machine::named(&options.machine)?;
     let (compile, ptxas) = (options.compile.as_slice(), options.ptxas.as_deref());
     let launches = match options.triton {
         Some(_) => Launches(Vec::new()),
@@ -232,11 +232,16 @@ fn in_parallel<T: Sync, U: Send>(items: &[T], work: impl Fn(&T) -> U + Sync) -> 
     done.into_iter().map(|(_, result)| result).collect()
 }
 
-fn newest_results(folder: &Path) -> anyhow::Result<PathBuf> {
+/// The newest results of a device: names are the device's, as `gpu/report.py` writes it, and the date.
+fn newest_results(folder: &Path, device: &str) -> anyhow::Result<PathBuf> {
+    let name = device.to_lowercase().replace(|c: char| !c.is_ascii_alphanumeric(), "-");
     let mut found: Vec<PathBuf> = std::fs::read_dir(folder)?.filter_map(|e| e.ok().map(|e| e.path())).collect();
-    found.retain(|p| p.extension().is_some_and(|e| e == "jsonl"));
+    found.retain(|p| {
+        let stem = p.file_stem().and_then(|s| s.to_str()).unwrap_or_default();
+        p.extension().is_some_and(|e| e == "jsonl") && stem.starts_with(&name)
+    });
     found.sort();
-    found.pop().context("no results under docs/results")
+    found.pop().with_context(|| format!("no results of {device} under docs/results"))
 }
 
 /// The short timings of somebody's kernels, in the order of the run.
