@@ -19,8 +19,8 @@
 //!
 //! Threads need no addresses and no predicates of their own, and the conversion to a layout that stores well goes.
 //!
-//! Where it is not known whether rows of the view are whole units of 16 bytes, which is what a copy writes, there is the
-//! store as it was in the other branch of a test.
+//! A copy writes whole units of 16 bytes. Where it is not known whether rows of the view are such, the store as it was
+//! is in the other branch of a test.
 //!
 //! A store stays as it is if it is ordered with other accesses of global memory: what a tensor copy writes is there
 //! only behind a wait, and another proxy writes it. Only stores that are changed themselves may come before and after

@@ -131,10 +131,10 @@ fn table(cases: &[Case], best: &BTreeMap<&str, (&str, Prediction)>, source: &Sou
          measured, or its highest one where nobody looked. The last column is the best of the others over ours: above\n\
          1.00 we would be faster, if the prediction holds.\n\n\
          How far predictions hold is told by [timing-h100.md](timing-h100.md), and for kernels with products by\n\
-         warpgroups by [timing-triton.md](timing-triton.md): of ours, none has been measured. \"Ours, measured\" is what\n\
-         the compiler of the run's day made, whose products were those of warps. The kernels of rows and of vector\n\
-         addition have not changed since, so that the two columns of ours show there by how much the prediction is too\n\
-         good. Where all others are missing nobody has been measured: those cases are newer than the run.\n\n\
+         warpgroups by [timing-triton.md](timing-triton.md). \"Ours, measured\" is what the compiler of the run's day made,\n\
+         whose products were those of warps; later ones have been measured on an H200 only ([performance.md](performance.md)).\n\
+         The kernels of rows and of vector addition have not changed since, so that the two columns of ours show there by\n\
+         how much the prediction is too good. Where all others are missing nobody had been measured on this machine.\n\n\
          Inputs are zeros, but for what says how much work there is. In attention no maximum grows then, so that sums\n\
          are never scaled ([warpgroup-products.md](warpgroup-products.md)): with others it takes longer. What fills the\n\
          result of a split sum with zeros is left out.\n\n",
