@@ -100,7 +100,7 @@ pub fn plan_store<'c>(
     let unit = MAP_UNIT >> plan.map.element.log2_bytes();
     let whole = match view.extent(dim) {
         _ if is_inside => None,
-        Ok(extent) if extent as u64 % unit == 0 => None,
+        Ok(extent) if (extent as u64).is_multiple_of(unit) => None,
         Ok(extent) => return Err(format!("a store writes {unit} elements at a time, and rows have {extent}")),
         Err(v) => Some((v, unit)).filter(|_| !facts.get(v).scalar_divisor().is_multiple_of(unit)),
     };

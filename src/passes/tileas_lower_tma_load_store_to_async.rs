@@ -58,7 +58,7 @@ use melior::{
     Context,
     ir::{attribute::IntegerAttribute, r#type::IntegerType},
 };
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 use tile_layout::{Direction, SharedAccess};
 use tile_targets::{Feature, Target};
 
@@ -114,14 +114,15 @@ fn stores_of<'c>(agent: Blk<'c>, agents: OpRef<'c>, facts: &Facts, target: &Targ
         *used += if fits { memdesc_bytes(s.storage) } else { 0 };
         fits
     });
-    // One that goes may keep others from going. One that threads may have to do is ordered with nothing.
-    let none = FxHashSet::default();
+    // One that goes may keep others from going. One that threads may have to do is ordered with itself alone, which takes
+    // the same side of its branch each time.
     loop {
         let copied = stores.iter().filter(|s| s.planned.whole.is_none());
         let copied: FxHashSet<usize> = copied.map(|s| op_key(s.op.op())).collect();
         let before = stores.len();
         stores.retain(|s| {
-            let chosen = if s.planned.whole.is_some() { &none } else { &copied };
+            let own = s.planned.whole.map(|_| FxHashSet::from_iter([op_key(s.op.op())]));
+            let chosen = own.as_ref().unwrap_or(&copied);
             s.op.token().is_none_or(|t| follows_only(t, chosen)) && precedes_only(s.op, chosen)
         });
         if stores.len() == before {
@@ -157,9 +158,9 @@ impl<'c> Store<'c> {
         Some(Self { op, value, storage, vector: vector_of(&access), planned })
     }
 
-    /// A branch in front of the store, if rows may end within a unit: one side is for the copy, in the other one is the
-    /// store as it was. Both lack their terminators.
-    fn branch(&self, context: &'c Context) -> Result<Option<(OpRef<'c>, [Blk<'c>; 2])>, BuildError> {
+    /// A branch in front of the store, if rows may end within a unit: one side is for the copy, and lacks its terminator,
+    /// in the other one is the store as it was. It gives the token.
+    fn branch(&self, context: &'c Context) -> Result<Option<(OpRef<'c>, Blk<'c>)>, BuildError> {
         let Some((extent, unit)) = self.planned.whole else { return Ok(None) };
         let (op, t) = (self.op.op(), ty(extent));
         let b = Builder::before(context, op);
@@ -171,15 +172,18 @@ impl<'c> Store<'c> {
         let predicate = ("predicate", i64_attr(context, EQUAL));
         let i1 = IntegerType::new(context, 1).into();
         let is_whole = b.value("arith.cmpi", i1, &[rest, constant(0)], &[predicate]);
-        let (branch, sides) = new_if(&b, is_whole, &[])?;
-        let no = Builder::at_end(context, sides[1], op.location());
+        let (branch, [yes, no]) = new_if(&b, is_whole, &[ty(self.op.result_token())])?;
+        let no = Builder::at_end(context, no, op.location());
         let stored = self.op.value();
-        let converted = match ty(stored) == ty(self.value) {
-            true => self.value,
-            false => ConvertLayoutOp::build(&no, ty(stored), self.value)?.result(),
+        let converted = if ty(stored) == ty(self.value) {
+            self.value
+        } else {
+            ConvertLayoutOp::build(&no, ty(stored), self.value)?.result()
         };
-        clone_op(&no, op, &mut FxHashMap::from_iter([(key(stored), converted)]));
-        Ok(Some((branch, sides)))
+        let kept = self.op.token().into_iter().map(|token| (key(token), token));
+        let copy = clone_op(&no, op, &mut kept.chain([(key(stored), converted)]).collect());
+        yields(&no, results(copy).last())?;
+        Ok(Some((branch, yes)))
     }
 }
 
@@ -221,7 +225,7 @@ fn rewrite<'c>(agent: Blk<'c>, stores: &[Store<'c>], context: &'c Context) -> Re
         sources.push(storage);
         let branch = store.branch(context).map_err(error)?;
         let b = match branch {
-            Some((_, [yes, _])) => Builder::at_end(context, yes, op.location()),
+            Some((_, yes)) => Builder::at_end(context, yes, op.location()),
             None => Builder::before(context, op),
         };
         if number > 0 || is_in_loop(op) {
@@ -234,13 +238,15 @@ fn rewrite<'c>(agent: Blk<'c>, stores: &[Store<'c>], context: &'c Context) -> Re
         BarrierOp::build(&b, None, None).map_err(error)?;
         let indices: Vec<Val<'c>> = store.op.indices().collect();
         let copy = AsyncTiledTmaStoreOp::build(&b, storage, store.op.view(), &indices, map).map_err(error)?;
-        copies.push(branch.map_or(copy.op(), |(branch, _)| branch));
-        for side in branch.into_iter().flat_map(|(_, sides)| sides) {
-            let end = Builder::at_end(context, side, op.location());
-            end.insert(end.state("scf.yield")).map_err(error)?;
-        }
-        b.set_before(op);
         let token = CreateMemTokenOp::build(&b, ty(store.op.result_token())).map_err(error)?.result();
+        let (copy, token) = match branch {
+            Some((branch, _)) => {
+                yields(&b, Some(token)).map_err(error)?;
+                (branch, result(branch, 0))
+            }
+            None => (copy.op(), token),
+        };
+        copies.push(copy);
         replace_all_uses(store.op.result_token(), token);
         let stored = store.op.value();
         erase(op);
@@ -266,6 +272,12 @@ fn rewrite<'c>(agent: Blk<'c>, stores: &[Store<'c>], context: &'c Context) -> Re
     };
     AsyncTmaStoreWaitOp::build(&end, &sources, true).map_err(|e| fail(first, e.to_string()))?;
     Ok(())
+}
+
+fn yields<'c>(b: &Builder<'c>, value: Option<Val<'c>>) -> Result<OpRef<'c>, BuildError> {
+    let mut state = b.state("scf.yield");
+    state.operands(value.as_slice());
+    b.insert(state)
 }
 
 /// Erases conversions that nothing uses any more, from `v` up.

@@ -1,6 +1,7 @@
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileaa-plan-products{compute-capability=sm_90},convert-tileaa-to-tileas{compute-capability=sm_90},tileas-assign-dot-layouts{compute-capability=sm_90},tileas-assign-load-store-layouts{compute-capability=sm_90},tileas-remove-layout-conversions,tileas-materialize-async,tileas-specialize-agents,tileas-lower-tma-load-store-to-async{compute-capability=sm_90})' | FileCheck %s
 !view = !nv_tileaa.tiled_view<tile = [64, 64], memref<?x256xf16, strides = [256, 1]>, padding = zero>
 !out = !nv_tileaa.tiled_view<tile = [64, 64], memref<?x256xf16, strides = [256, 1]>>
+!any = !nv_tileaa.tiled_view<tile = [64, 64], memref<?x?xf16, strides = [256, 1]>>
 !words = !nv_tileaa.tiled_view<tile = [64, 64], memref<?x256xf32, strides = [256, 1]>>
 
 // A tile after the other: storage and map stand in front, each copy waits for the one before, and the agent for the last.
@@ -47,6 +48,47 @@ nv_tileaa.func @tiles(%p0: !nv_tileaa.ptr<f16>, %q0: !nv_tileaa.ptr<f16>, %n: i3
     }
     %y = arith.truncf %sum : tensor<64x64xf32> to tensor<64x64xf16>
     %t3 = nv_tileaa.tiled_store <weak> %y, %w[%i, %c0] token %t : tensor<64x64xf16>, !out[i32, i32]
+    scf.yield %t3 : !nv_tileaa.mem_token
+  }
+  nv_tileaa.return
+}
+
+// A copy writes eight elements at a time: where rows may end within eight, threads store on the other side of a test. The
+// order of the stores stays that of the tokens.
+// CHECK-LABEL: nv_tileaa.func @tiles_of_any_width(
+// CHECK: agent_switch warps [4, 4]
+// CHECK: scf.for {{.*}} iter_args(%[[BEFORE:.*]] = %{{[a-z0-9]*}}, {{.*}}) -> (!nv_tileaa.mem_token,
+// CHECK: %[[REST:.*]] = arith.andi %{{.*}}, %c7_i32
+// CHECK: %[[WHOLE:.*]] = arith.cmpi eq, %[[REST]],
+// CHECK: %[[AFTER:.*]] = scf.if %[[WHOLE]] -> (!nv_tileaa.mem_token) {
+// CHECK: nv_tileas.async.tma_store_wait
+// CHECK: nv_tileas.async.tiled_tma_store
+// CHECK: scf.yield
+// CHECK: } else {
+// CHECK: %[[TOKEN:.*]] = nv_tileas.tiled_store <weak> {{.*}} token %[[BEFORE]]
+// CHECK-NEXT: scf.yield %[[TOKEN]]
+// CHECK: scf.yield %[[AFTER]]
+// CHECK: nv_tileas.async.tma_store_wait %{{.*}} read
+nv_tileaa.func @tiles_of_any_width(%p0: !nv_tileaa.ptr<f16>, %q0: !nv_tileaa.ptr<f16>, %n: i32, %m0: i32, %x: i32, %width: i32) {
+  %p = nv_tileaa.assume #cuda_tile.div_by<16>, %p0 : !nv_tileaa.ptr<f16>
+  %q = nv_tileaa.assume #cuda_tile.div_by<16>, %q0 : !nv_tileaa.ptr<f16>
+  %m = nv_tileaa.make_memref %p, shape = [%m0 : i32], strides = [] : <f16> -> <?x256xf16, strides = [256, 1]>
+  %v = nv_tileaa.make_tiled_view %m : <?x256xf16, strides = [256, 1]> -> !view
+  %o = nv_tileaa.make_memref %q, shape = [%m0, %width : i32, i32], strides = [] : <f16> -> <?x?xf16, strides = [256, 1]>
+  %w = nv_tileaa.make_tiled_view %o : <?x?xf16, strides = [256, 1]> -> !any
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %t0 = nv_tileaa.create_mem_token
+  %last = scf.for %i = %x to %n step %c1 iter_args(%t = %t0) -> (!nv_tileaa.mem_token) : i32 {
+    %sum = scf.for %k = %c0 to %n step %c1 iter_args(%acc = %zero) -> (tensor<64x64xf32>) : i32 {
+      %a, %t1 = nv_tileaa.tiled_load <weak> %v[%i, %k] : !view[i32, i32] -> tensor<64x64xf16>
+      %b, %t2 = nv_tileaa.tiled_load <weak> %v[%k, %i] : !view[i32, i32] -> tensor<64x64xf16>
+      %d = nv_tileaa.dot %a, %b, %acc : tensor<64x64xf16>, tensor<64x64xf16>, tensor<64x64xf32>
+      scf.yield %d : tensor<64x64xf32>
+    }
+    %y = arith.truncf %sum : tensor<64x64xf32> to tensor<64x64xf16>
+    %t3 = nv_tileaa.tiled_store <weak> %y, %w[%i, %c0] token %t : tensor<64x64xf16>, !any[i32, i32]
     scf.yield %t3 : !nv_tileaa.mem_token
   }
   nv_tileaa.return
