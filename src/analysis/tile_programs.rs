@@ -190,6 +190,7 @@ impl<'c> TileProgram<'c> {
                 Some(DivF | DivSI | DivUI | RemF | RemSI | RemUI) => SLOW,
                 Some(SIToFP | UIToFP | FPToSI | FPToUI | ExtF | TruncF) => CONVERSION,
                 _ if Math::of(op).is_some() => SLOW,
+                _ if nv_tileaa::FpCastOp::cast(op).is_some() => CONVERSION,
                 _ => 1,
             };
             each(result(op, 0)) * cost

@@ -101,3 +101,32 @@ nv_tileaa.func @tensor_in_loop(%p0: !nv_tileaa.ptr<f16>, %n: i32, %zero: tensor<
   }
   nv_tileaa.return
 }
+
+// -----
+// Each conversion takes a quarter of the lanes at a time, those of narrow floats too: one warpgroup would be slower than
+// what comes from L2.
+// CHECK-LABEL: @weights
+// CHECK: nv_tileaa.dot {{.*}} {nv_tileas.made = array<i64: 1, -1>}
+!weights = !nv_tileaa.tiled_view<tile = [128, 128], memref<?x256xf8E4M3FN, strides = [256, 1]>, padding = zero>
+!rows = !nv_tileaa.tiled_view<tile = [128, 128], memref<?x256xbf16, strides = [256, 1]>, padding = zero>
+nv_tileaa.func @weights(%p0: !nv_tileaa.ptr<f8E4M3FN>, %q0: !nv_tileaa.ptr<bf16>, %n: i32, %m0: i32, %zero: tensor<128x128xf32>) {
+  %p = nv_tileaa.assume #cuda_tile.div_by<16>, %p0 : !nv_tileaa.ptr<f8E4M3FN>
+  %q = nv_tileaa.assume #cuda_tile.div_by<16>, %q0 : !nv_tileaa.ptr<bf16>
+  %m = nv_tileaa.make_memref %p, shape = [%m0 : i32], strides = [] : <f8E4M3FN> -> <?x256xf8E4M3FN, strides = [256, 1]>
+  %o = nv_tileaa.make_memref %q, shape = [%m0 : i32], strides = [] : <bf16> -> <?x256xbf16, strides = [256, 1]>
+  %v = nv_tileaa.make_tiled_view %m : <?x256xf8E4M3FN, strides = [256, 1]> -> !weights
+  %w = nv_tileaa.make_tiled_view %o : <?x256xbf16, strides = [256, 1]> -> !rows
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %r = scf.for %k = %c0 to %n step %c1 iter_args(%acc = %zero) -> (tensor<128x128xf32>) : i32 {
+    %a, %t1 = nv_tileaa.tiled_load <weak> %v[%c0, %k] : !weights[i32, i32] -> tensor<128x128xf8E4M3FN>
+    %f = nv_tileaa.fp_cast %a : tensor<128x128xf8E4M3FN> -> tensor<128x128xf32>
+    %g = arith.addf %f, %f : tensor<128x128xf32>
+    %h = arith.truncf %g : tensor<128x128xf32> to tensor<128x128xbf16>
+    %b, %t2 = nv_tileaa.tiled_load <weak> %w[%k, %c0] : !rows[i32, i32] -> tensor<128x128xbf16>
+    // expected-remark @below {{8 warps of the producer}}
+    %d = nv_tileaa.dot %h, %b, %acc : tensor<128x128xbf16>, tensor<128x128xbf16>, tensor<128x128xf32>
+    scf.yield %d : tensor<128x128xf32>
+  }
+  nv_tileaa.return
+}
