@@ -65,8 +65,9 @@ impl<'c> Lower<'c, '_> {
         Ok(())
     }
 
-    /// How many elements a register holds in which a loop or a branch gives `v` on. What has been loaded stays in the
-    /// words in which it came until it is used: LLVM would take them apart and put them together in each iteration.
+    /// How many elements a register holds in which a loop or a branch gives `v` on. Bytes that have been loaded stay in
+    /// the words in which they came until they are used: LLVM would take them apart and put them together in each
+    /// iteration. Halves it leaves alone.
     fn carried_together(&self, v: Val<'c>) -> usize {
         let each = self.elements_of_words(v);
         let Some(tensor) = Tensor::of_value(v).filter(|_| each == 1) else { return each };
@@ -75,7 +76,7 @@ impl<'c> Lower<'c, '_> {
             let load = defining_op(y).and_then(TiledLoadOp::cast);
             load.is_some_and(|load| load.vector() * i64::from(bits) >= 32)
         };
-        if matches!(bits, 8 | 16) && yielded_as(v).any(is_loaded) { (32 / bits) as usize } else { 1 }
+        if bits == 8 && yielded_as(v).any(is_loaded) { 4 } else { 1 }
     }
 
     /// The registers of `v`, in the form in which those of `to` are carried.
