@@ -114,7 +114,7 @@ fn stores_of<'c>(agent: Blk<'c>, agents: OpRef<'c>, facts: &Facts, target: &Targ
         *used += if fits { memdesc_bytes(s.storage) } else { 0 };
         fits
     });
-    // One that goes may keep others from going. One that threads may have to do is ordered with itself alone, which takes
+    // One that goes may keep others from going. One that threads may have to do is ordered with itself alone: it takes
     // the same side of its branch each time.
     loop {
         let copied = stores.iter().filter(|s| s.planned.whole.is_none());
@@ -158,8 +158,8 @@ impl<'c> Store<'c> {
         Some(Self { op, value, storage, vector: vector_of(&access), planned })
     }
 
-    /// A branch in front of the store, if rows may end within a unit: one side is for the copy, and lacks its terminator,
-    /// in the other one is the store as it was. It gives the token.
+    /// A branch in front of the store, if rows may end within a unit: one side is for the copy, and lacks its
+    /// terminator; in the other one is the store as it was. It gives the token.
     fn branch(&self, context: &'c Context) -> Result<Option<(OpRef<'c>, Blk<'c>)>, BuildError> {
         let Some((extent, unit)) = self.planned.whole else { return Ok(None) };
         let (op, t) = (self.op.op(), ty(extent));
