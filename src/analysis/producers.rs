@@ -12,6 +12,7 @@ use super::{
 };
 use crate::dialect::{
     behaviour::{self, LayoutRelation},
+    dots::ACC,
     layouts::{Tensor, f32_beside, retype_constant, storage_bits, tf32_beside},
     nv_tileaa::{self, MemTokenType},
     nv_tileas::{self, MemDescType, ProduceOneOp},
@@ -26,7 +27,7 @@ use tile_layout::{HardwareLayout, Shape};
 
 /// Where an operand of a product of warpgroups comes from.
 pub enum Source<'c> {
-    /// A tile that is loaded for it alone, next to it: tensor copies keep a ring of such tiles filled.
+    /// A tile that is loaded for products alone, next to them: tensor copies keep a ring of such tiles filled.
     Loaded(LoadedOperand<'c>),
     /// A tile that warps of the producer make and store to a ring.
     Made(ProduceOneOp<'c>),
@@ -81,23 +82,30 @@ pub struct LoadedOperand<'c> {
     pub computed: Vec<OpRef<'c>>,
     /// Ops that give the tile another shape, likewise. They and the others can change places.
     pub moved: Vec<OpRef<'c>>,
+    /// Whether it is an operand more than once: of products that go through its ring together, or both of one.
+    pub shared: bool,
 }
 
 impl<'c> LoadedOperand<'c> {
     /// None when `v` is anything else, is used for something else too, or has elements of another width than those in
-    /// memory.
+    /// memory. A tile that several products multiply must be in one place when they do, unchanged ([`go_together`]).
     pub fn of(mut v: Val<'c>) -> Option<Self> {
         let (mut computed, mut moved) = (vec![], vec![]);
         let bits = |v| Tensor::of_value(v).map(|t| storage_bits(t.element));
         let wanted = bits(v)?;
+        let mut shared = false;
         loop {
-            let op = defining_op(v).filter(|_| uses(v).len() == 1)?;
+            let op = defining_op(v)?;
+            shared |= uses(v).len() > 1;
             if is_tiled_load(op) {
+                if shared && !(computed.is_empty() && products_of(v).is_some_and(|of| go_together(&of))) {
+                    return None;
+                }
                 computed.reverse();
                 moved.reverse();
                 let rounded = computed.first().copied().filter(|op| rounds_to_tf32(*op));
                 computed.drain(..usize::from(rounded.is_some()));
-                return (bits(v) == Some(wanted)).then_some(Self { load: op, rounded, computed, moved });
+                return (bits(v) == Some(wanted)).then_some(Self { load: op, rounded, computed, moved, shared });
             }
             if matches!(behaviour::layout_relation(op), LayoutRelation::Reshape | LayoutRelation::Permute) {
                 moved.push(op);
@@ -130,6 +138,93 @@ impl<'c> LoadedOperand<'c> {
     /// contiguous along K, dimension `depth` of the operand, and only those of 16 bits otherwise too.
     pub fn must_be_turned(&self, view: &View<'c>, depth: usize) -> bool {
         storage_bits(view.memref.element_type()) != 16 && self.contiguous_dimension(view) != Some(depth)
+    }
+}
+
+/// The products of which a tile is an operand, in another shape perhaps; none if it is used for anything else.
+fn products_of(tile: Val<'_>) -> Option<Vec<OpRef<'_>>> {
+    let (mut work, mut products) = (vec![tile], vec![]);
+    while let Some(v) = work.pop() {
+        for (user, at) in uses(v) {
+            if is_product(user) && at < ACC {
+                if !products.contains(&user) {
+                    products.push(user);
+                }
+            } else if matches!(behaviour::layout_relation(user), LayoutRelation::Reshape | LayoutRelation::Permute)
+                || nv_tileas::ConvertLayoutOp::cast(user).is_some()
+            {
+                work.extend(results(user));
+            } else {
+                return None;
+            }
+        }
+    }
+    Some(products)
+}
+
+/// Whether products can be started one right behind the other: each adds to sums that the loop around it carries and
+/// does nothing else with, so that it is at home anywhere in an iteration. One product always can.
+fn go_together(products: &[OpRef<'_>]) -> bool {
+    let home = |op: &OpRef<'_>| block_of(*op);
+    let [first, others @ ..] = products else { return false };
+    others.is_empty() || others.iter().all(|o| home(o) == home(first)) && products.iter().all(|o| only_adds_up(*o))
+}
+
+/// Whether all that a loop does with the sums of a product is to have the product add to them.
+fn only_adds_up(product: OpRef<'_>) -> bool {
+    let Some(around) = parent_op(product).filter(|o| Scf::of(*o) == Some(Scf::For)) else { return false };
+    let last = entry_block(region(around, 0)).and_then(|body| ops_of(body).last());
+    let mut sums = result(product, 0);
+    let index = loop {
+        match uses(sums)[..] {
+            [(user, _)] if nv_tileas::ConvertLayoutOp::cast(user).is_some() => sums = result(user, 0),
+            [(user, index)] if Some(user) == last => break index,
+            _ => return false,
+        }
+    };
+    let mut added = operand(product, ACC);
+    while let Some(op) = defining_op(added).and_then(nv_tileas::ConvertLayoutOp::cast) {
+        if uses(added).len() != 1 {
+            return false;
+        }
+        added = op.source();
+    }
+    let carried = entry_block(region(around, 0)).and_then(|body| args(body).nth(index + 1));
+    carried == Some(added) && uses(added).len() == 1
+}
+
+fn is_product(op: OpRef<'_>) -> bool {
+    nv_tileaa::DotOp::cast(op).is_some() || nv_tileas::DotOp::cast(op).is_some()
+}
+
+/// Products that share loaded tiles, and so their stages, by number: a group for each that shares none. `tiles` has the
+/// keys of the loads of each.
+pub fn groups_by_tiles(tiles: &[Vec<usize>]) -> Vec<Vec<usize>> {
+    let mut groups: Vec<Vec<usize>> = vec![];
+    for (product, own) in tiles.iter().enumerate() {
+        let shares = |group: &Vec<usize>| group.iter().any(|other| own.iter().any(|t| tiles[*other].contains(t)));
+        let (mut with, without): (Vec<_>, Vec<_>) = groups.into_iter().partition(shares);
+        groups = without;
+        let mut joined: Vec<usize> = with.drain(..).flatten().chain([product]).collect();
+        joined.sort_unstable();
+        groups.push(joined);
+    }
+    groups.sort_unstable();
+    groups
+}
+
+/// Brings products that go together to the last of them. What converts their sums goes to the end of the block.
+pub fn bring_together(products: &[OpRef<'_>]) {
+    let Some((last, others)) = products.split_last() else { return };
+    let Some(end) = block_around(*last).and_then(|block| ops_of(block).last()) else { return };
+    for product in others {
+        move_before(*product, *last);
+        let mut sums = result(*product, 0);
+        while let [(convert, _)] = uses(sums)[..] {
+            let Some(next) = nv_tileas::ConvertLayoutOp::cast(convert) else { break };
+            move_before(convert, end);
+            sums = next.result();
+        }
     }
 }
 

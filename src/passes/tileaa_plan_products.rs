@@ -9,11 +9,12 @@
 //! A kernel can be if
 //!
 //! * the operands of its products are tiles of views that nothing else uses, loaded next to the product, perhaps in
-//!   another shape, or computed from such tiles element by element in as many bits, and tensor copies can load them
-//!   (`analysis::tensor_maps`); or they are there before the loop around the product, so that they go to shared memory
-//!   once; or, on the left, they are computed from another product's result, in registers; or else warps of the
-//!   producer can make them (`analysis::tile_programs`). Where all that is not known is how a view lies in memory, they
-//!   do so only if a test at run time says that copies cannot;
+//!   another shape (several products may multiply one, if each adds to sums of its own), or computed from such tiles
+//!   element by element in as many bits, and tensor copies can load them (`analysis::tensor_maps`); or they are there
+//!   before the loop around the product, so that they go to shared memory once; or, on the left, they are computed from
+//!   another product's result, in registers; or else warps of the producer can make them (`analysis::tile_programs`).
+//!   Where all that is not known is how a view lies in memory, they do so only if a test at run time says that copies
+//!   cannot;
 //! * no access before them orders the loads, none that is ordered behind them comes before the product, and what their
 //!   addresses and the control flow around them depend on can be computed twice (`analysis::producers`).
 //!
@@ -27,7 +28,7 @@ use crate::{
         access::View,
         facts::Facts,
         pipelines::only_asks,
-        producers::{LoadedOperand, Slice, Source, comes_from_product, made_stage},
+        producers::{LoadedOperand, Slice, Source, comes_from_product, groups_by_tiles, made_stage},
         tensor_map_ops::is_inside,
         tensor_maps,
         tile_programs::{self, Mark, TileProgram, is_free, is_over_for_others},
@@ -51,6 +52,7 @@ use crate::{
     pass_descriptor,
 };
 use melior::{Context, ir::Attribute};
+use rustc_hash::FxHashSet;
 use tile_mma::Element;
 use tile_plan::{APlace, Hints, Machine, Major, NoPlan, OperandType, Plan, ProductLoop};
 use tile_targets::{Feature, Target};
@@ -97,14 +99,17 @@ struct Found<'c> {
     op: OpRef<'c>,
     product: ProductLoop,
     sides: [Side<'c>; 2],
+    /// Operands that a stage of its ring holds, and whether warps fill them. Of products that share tiles one has those
+    /// of all, and the others none.
+    stage: Vec<(MemDescType<'c>, bool)>,
     /// Why no copies bring operands that warps of the producer make.
     no_copies: Vec<Obstacle<'c>>,
 }
 
 /// An operand.
 enum Side<'c> {
-    /// A ring of such stages holds it, which copies fill.
-    Ring(MemDescType<'c>),
+    /// A ring of such stages holds it, which copies of what is loaded fill.
+    Ring { stage: MemDescType<'c>, load: OpRef<'c> },
     /// The same, and warps of the producer fill it, or copies where the view turns out to be ready for them.
     Made { stage: MemDescType<'c>, how: Mark },
     /// It lies in shared memory while the loop around the product runs.
@@ -117,7 +122,7 @@ impl<'c> Side<'c> {
     /// The stage of an operand in a ring, and whether warps fill it.
     fn stage(&self) -> Option<(MemDescType<'c>, bool)> {
         match self {
-            Self::Ring(stage) => Some((*stage, false)),
+            Self::Ring { stage, .. } => Some((*stage, false)),
             Self::Made { stage, .. } => Some((*stage, true)),
             Self::Stays(_) | Self::Registers(_) => None,
         }
@@ -148,6 +153,7 @@ fn plan<'c>(
         let dot = DotOp::cast(op).ok_or_else(|| (op, "its operands have scales".to_string()))?;
         products.push(product(dot, function.op(), (&facts, target), &mut loads)?);
     }
+    share_stages(&mut products);
     let is_token = |v: Val<'c>| MemTokenType::cast(ty(v)).is_some();
     let roots = [&*loads.loads, &loads.around_made].concat();
     Slice::of(function.op(), &roots, &|_| false, &is_token)?;
@@ -208,17 +214,25 @@ fn plan<'c>(
 fn rings<'c>(products: &[Found<'c>]) -> Vec<Vec<(MemDescType<'c>, bool)>> {
     let mut all: Vec<Vec<(MemDescType<'c>, bool)>> = vec![];
     for p in products {
-        let stage = stage(p);
-        if !stage.is_empty() && !all.contains(&stage) {
-            all.push(stage);
+        if !p.stage.is_empty() && !all.contains(&p.stage) {
+            all.push(p.stage.clone());
         }
     }
     all
 }
 
-/// The operands of a product that a stage holds.
-fn stage<'c>(product: &Found<'c>) -> Vec<(MemDescType<'c>, bool)> {
-    product.sides.iter().filter_map(Side::stage).collect()
+/// Finds what stages hold: of a tile that several products multiply one copy.
+fn share_stages(products: &mut [Found<'_>]) {
+    let load_of = |side: &Side<'_>| if let Side::Ring { load, .. } = side { Some(op_key(*load)) } else { None };
+    let tiles: Vec<Vec<usize>> = products.iter().map(|p| p.sides.iter().filter_map(load_of).collect()).collect();
+    for group in groups_by_tiles(&tiles) {
+        let (mut stage, mut seen) = (vec![], FxHashSet::default());
+        let sides = group.iter().flat_map(|i| &products[*i].sides);
+        for side in sides.filter(|s| load_of(s).is_none_or(|load| seen.insert(load))) {
+            stage.extend(side.stage());
+        }
+        products[group[0]].stage = stage;
+    }
 }
 
 /// Why there is no plan: where copies would have brought an operand, what was in their way.
@@ -346,7 +360,7 @@ fn product<'c>(
         // The stage that copies fill, if the view is ready for them.
         let mut if_ready = None;
         let obstacle = match Source::of(v, op) {
-            Source::Loaded(found) => match copied(dot, &found, function, (facts, target)) {
+            Source::Loaded(found) => match copied((dot, depth), &found, function, (facts, target)) {
                 Ok(Copied { view, desc, unproved: None }) => {
                     if found.contiguous_dimension(&view) != Some(depth) {
                         *[&mut product.a_major, &mut product.b_major][i] = Major::Mn;
@@ -358,11 +372,12 @@ fn product<'c>(
                     }
                     loads.computed.extend(found.rounded.into_iter().chain(found.computed));
                     loads.loads.push(found.load);
-                    sides.push(Side::Ring(desc));
+                    sides.push(Side::Ring { stage: desc, load: found.load });
                     continue;
                 }
                 Ok(Copied { view, desc, unproved: Some(reason) }) => {
-                    let as_loaded = found.computed.is_empty() && found.moved.is_empty();
+                    // Programs of warps make one operand each.
+                    let as_loaded = found.computed.is_empty() && found.moved.is_empty() && !found.shared;
                     if_ready = Some(desc).filter(|_| as_loaded && !is_inside(view.make.op()));
                     (found.load, format!("no tensor map copies it: {reason}"))
                 }
@@ -378,7 +393,7 @@ fn product<'c>(
                 sides.push(Side::Registers(v));
                 continue;
             }
-            Source::Computed | Source::Made(_) => not("it is not a tile that is loaded for it alone"),
+            Source::Computed | Source::Made(_) => not("it is not a tile that is loaded for products alone"),
         };
         let (stage, made) = match made(v, dot, depth, (function, facts), loads) {
             Ok(made) => made,
@@ -403,7 +418,7 @@ fn product<'c>(
         sides.push(Side::Made { stage, how: Mark { fast: made.fast, or_copy } });
     }
     let sides: [Side<'c>; 2] = sides.try_into().map_err(|_| not("it has no two operands"))?;
-    Ok(Found { op, product, sides, no_copies })
+    Ok(Found { op, product, sides, stage: vec![], no_copies })
 }
 
 /// A tile that tensor copies bring.
@@ -414,9 +429,9 @@ struct Copied<'c> {
     unproved: Option<String>,
 }
 
-/// How tensor copies bring an operand of a product; or what is in the way.
+/// How tensor copies bring an operand of a product, whose dimension `depth` is K; or what is in the way.
 fn copied<'c>(
-    dot: DotOp<'c>,
+    (dot, depth): (DotOp<'c>, usize),
     found: &LoadedOperand<'c>,
     function: OpRef<'c>,
     (facts, target): (&Facts, &Target),
@@ -431,6 +446,9 @@ fn copied<'c>(
     // A map is looked up in two trips to L2, which a loop of copies is worth, but not a single one.
     if loops_around(op).next().is_some_and(|innermost| loops_around(view.make.op()).any(|o| o == innermost)) {
         return Err((load.op(), "its tensor differs from iteration to iteration".into()));
+    }
+    if found.shared && found.must_be_turned(&view, depth) {
+        return Err((load.op(), "the tile must be turned for one product and is multiplied by another".into()));
     }
     let indices: Vec<Val<'c>> = load.indices().collect();
     let promised = bool_list(load.in_bounds());

@@ -31,6 +31,9 @@
 //! fills the stage that it multiplies. With two stages or more it never waits for itself. `tileas-specialize-agents`
 //! makes a program of its own of what `elect` does.
 //!
+//! Products that multiply one tile take a stage together, which has it once beside their other tiles: they are started
+//! one behind the other, and all are waited for before it is released. Each of them does nothing but add up in a loop.
+//!
 //! Where an operand is computed from what is loaded, element by element, or must be turned, threads change the stage
 //! between the wait and the product (`prepare`), while the product before is under way.
 //!
@@ -77,7 +80,9 @@ use crate::{
     analysis::{
         access::View,
         facts::Facts,
-        producers::{LoadedOperand, Source, behind_conversions, made_stage, prepared_stage_of},
+        producers::{
+            LoadedOperand, Source, behind_conversions, bring_together, groups_by_tiles, made_stage, prepared_stage_of,
+        },
         schedule::agents::stages_of,
         tensor_map_ops::TensorMaps,
         tensor_maps,
@@ -128,9 +133,10 @@ impl RustPass for MaterializeAsync {
             // Storage and pipelines stand in front of everything else, and a barrier behind them.
             let facts = Facts::of(function.op());
             let mut residents = Residents::default();
+            let tiles: Vec<Vec<usize>> = dots.iter().map(|dot| tiles_of(*dot)).collect();
             let mut products: Vec<Product<'c>> = vec![];
-            for dot in dots {
-                products.push(Product::of(dot, &facts)?);
+            for group in groups_by_tiles(&tiles) {
+                products.push(Product::of(group.into_iter().map(|i| dots[i]).collect(), &facts)?);
             }
             let ready = readiness::test(context, entry, &mut products)?;
             let mut maps = TensorMaps::default();
@@ -145,12 +151,15 @@ impl RustPass for MaterializeAsync {
                         streams.last_mut().expect("one was added")
                     }
                 };
-                let dot = product.dot.op();
-                let mut map = |c: &TiledCopy<'c>| maps.of(dot, c.load.view(), c.map, &top);
+                let place = product.place();
+                let mut map = |c: &TiledCopy<'c>| maps.of(place, c.load.view(), c.map, &top);
                 let maps = product.copies(true).map(|(_, c)| map(&c)).collect::<Result<_, _>>()?;
-                let tiles = [0, 1].map(|i| residents.of(&product, i, &top));
-                let [lhs, rhs] = tiles;
-                stream.products.push(Placed::new(product, [lhs?, rhs?], (maps, ready)));
+                let mut tiles = vec![];
+                for dot in 0..product.dots.len() {
+                    let [lhs, rhs] = [0, 1].map(|number| residents.of(&product, (dot, number), &top));
+                    tiles.push([lhs?, rhs?]);
+                }
+                stream.products.push(Placed::new(product, tiles, (maps, ready)));
             }
             BarrierOp::build(&top, None, None).map_err(|e| fail(op, e.to_string()))?;
             for stream in &streams {
@@ -164,23 +173,42 @@ impl RustPass for MaterializeAsync {
 /// Stages of the ring of a product: what the schedules of all products that share it take, or what the plan says.
 fn stages<'c>(product: &Product<'c>, all: &[Product<'c>], plan: ProductPlan) -> Result<u32, Failed> {
     let alike = all.iter().filter(|p| p.is_like(product));
-    let scheduled: Option<Vec<u32>> = alike.map(|p| stages_of(p.dot.op())).collect();
+    let scheduled: Option<Vec<u32>> = alike.map(|p| p.dots.iter().find_map(|dot| stages_of(dot.op()))).collect();
     let Some(most) = scheduled.and_then(|s| s.into_iter().max()) else { return Ok(plan.stages) };
     if !(2..=plan.stages).contains(&most) {
         let text =
             format!("its schedule takes a ring of {most} stages, and the plan has room for 2 to {}", plan.stages);
-        return Err(fail(product.dot.op(), text));
+        return Err(fail(product.place(), text));
     }
     Ok(most)
 }
 
-/// A tile that comes through a ring, as an operand of a product.
+/// The loads whose tiles a product multiplies.
+fn tiles_of(dot: DotOp<'_>) -> Vec<usize> {
+    let load = |v| match Source::of(v, dot.op()) {
+        Source::Loaded(operand) => Some(op_key(operand.load)),
+        _ => None,
+    };
+    [dot.lhs(), dot.rhs()].into_iter().filter_map(load).collect()
+}
+
+/// A tile that comes through a ring, as an operand of products.
 struct Side<'c> {
-    /// Of the left operand 0, of the right one 1.
-    number: usize,
+    /// What it is an operand of. A tile that is made, or that threads change, has one place.
+    places: Vec<Place<'c>>,
     /// One stage.
     desc: MemDescType<'c>,
     from: From<'c>,
+}
+
+/// An operand of a product that takes a stage.
+struct Place<'c> {
+    /// Which of the products that take it together.
+    dot: usize,
+    /// Of the left operand 0, of the right one 1.
+    number: usize,
+    /// What gives the tile in the stage the operand's shape.
+    moved: Vec<OpRef<'c>>,
 }
 
 /// Who fills a stage.
@@ -218,23 +246,41 @@ struct TiledCopy<'c> {
     bytes: u32,
 }
 
+/// A product, or several that share tiles.
 struct Product<'c> {
-    dot: DotOp<'c>,
+    dots: Vec<DotOp<'c>>,
     /// Operands that come through rings.
     sides: Vec<Side<'c>>,
 }
 
 impl<'c> Product<'c> {
-    fn of(dot: DotOp<'c>, facts: &Facts) -> Result<Self, Failed> {
-        let mut sides = vec![];
-        for (number, v) in [dot.lhs(), dot.rhs()].into_iter().enumerate() {
-            match Source::of(v, dot.op()) {
-                Source::Loaded(operand) => sides.push(Side::copied(dot.op(), (number, operand), facts)?),
-                Source::Made(by) => sides.push(Side::made(dot.op(), number, by, facts)?),
-                Source::Stays | Source::Computed => {}
+    fn of(dots: Vec<DotOp<'c>>, facts: &Facts) -> Result<Self, Failed> {
+        let mut sides: Vec<Side<'c>> = vec![];
+        for (i, dot) in dots.iter().enumerate() {
+            for (number, v) in [dot.lhs(), dot.rhs()].into_iter().enumerate() {
+                match Source::of(v, dot.op()) {
+                    Source::Loaded(operand) => {
+                        let place = Place { dot: i, number, moved: operand.moved.clone() };
+                        match sides.iter_mut().find(|s| s.is_tile_of(operand.load)) {
+                            Some(side) => side.places.push(place),
+                            None => sides.push(Side::copied(dot.op(), (place, operand), facts)?),
+                        }
+                    }
+                    Source::Made(by) => {
+                        let place = Place { dot: i, number, moved: vec![] };
+                        sides.push(Side::made(dot.op(), (place, by), facts)?);
+                    }
+                    Source::Stays | Source::Computed => {}
+                }
             }
         }
-        Ok(Self { dot, sides })
+        bring_together(&dots.iter().map(|dot| dot.op()).collect::<Vec<_>>());
+        Ok(Self { dots, sides })
+    }
+
+    /// Where the program does it: what all its operands need stands in front of that.
+    fn place(&self) -> OpRef<'c> {
+        self.dots[self.dots.len() - 1].op()
     }
 
     /// Whether the operands of another product come in the same stages, by the same means.
@@ -252,17 +298,19 @@ impl<'c> Product<'c> {
         self.sides.iter().filter_map(|s| if let From::Copied(copied) = &s.from { Some((s, copied)) } else { None })
     }
 
-    /// Tensor copies with the sides that they fill: those of every launch, and also those that views are tested for.
-    fn copies(&self, if_ready: bool) -> impl Iterator<Item = (&Side<'c>, TiledCopy<'c>)> {
-        self.sides.iter().filter_map(move |s| match &s.from {
-            From::Copied(copied) => Some((s, copied.copy)),
-            From::Made(made) => made.if_ready.filter(|_| if_ready).map(|copy| (s, copy)),
+    /// Tensor copies with the numbers of the sides that they fill: those of every launch, and also those that views are
+    /// tested for.
+    fn copies(&self, if_ready: bool) -> impl Iterator<Item = (usize, TiledCopy<'c>)> {
+        self.sides.iter().enumerate().filter_map(move |(i, s)| match &s.from {
+            From::Copied(copied) => Some((i, copied.copy)),
+            From::Made(made) => made.if_ready.filter(|_| if_ready).map(|copy| (i, copy)),
         })
     }
 
-    /// The operands that warps of the producer make.
-    fn made(&self) -> impl Iterator<Item = (&Side<'c>, Made<'c>)> {
-        self.sides.iter().filter_map(|s| if let From::Made(made) = s.from { Some((s, made)) } else { None })
+    /// The sides that warps of the producer make, with their numbers.
+    fn made(&self) -> impl Iterator<Item = (usize, Made<'c>)> {
+        let made = |(i, s): (usize, &Side<'c>)| if let From::Made(made) = s.from { Some((i, made)) } else { None };
+        self.sides.iter().enumerate().filter_map(made)
     }
 
     /// Whether threads of the producer copy an operand, and whether they store one.
@@ -280,31 +328,36 @@ fn is_promoted(dot: DotOp<'_>) -> bool {
 }
 
 impl<'c> Side<'c> {
-    fn made(op: OpRef<'c>, number: usize, by: ProduceOneOp<'c>, facts: &Facts) -> Result<Self, Failed> {
+    fn made(op: OpRef<'c>, (place, by): (Place<'c>, ProduceOneOp<'c>), facts: &Facts) -> Result<Self, Failed> {
         let tile = by.tile().next().ok_or_else(|| fail(by.op(), "it makes no tile"))?;
         let desc = made_stage(by.op(), tile, by.fast() as usize).map_err(|e| fail(op, e))?;
         let if_ready = by.or_copy().then(|| TiledCopy::of(by, desc, facts)).transpose()?;
-        Ok(Self { number, desc, from: From::Made(Made { by, load: plain_load(by, desc), if_ready }) })
+        Ok(Self { places: vec![place], desc, from: From::Made(Made { by, load: plain_load(by, desc), if_ready }) })
     }
 
-    fn copied(op: OpRef<'c>, (number, operand): (usize, LoadedOperand<'c>), facts: &Facts) -> Result<Self, Failed> {
+    fn copied(op: OpRef<'c>, (place, operand): (Place<'c>, LoadedOperand<'c>), facts: &Facts) -> Result<Self, Failed> {
         let load = TiledLoadOp::cast(operand.load).ok_or_else(|| fail(op, "operand is not loaded from a view"))?;
         let view = View::of(load.view()).ok_or_else(|| fail(load.op(), "its view is not made here"))?;
         let desc = operand.stage(&view).map_err(|e| fail(load.op(), e))?;
         let (map, bytes) = tensor_maps::plan(load, desc, facts).map_err(|e| fail(load.op(), e))?;
-        let turned = operand.must_be_turned(&view, 1 - number);
+        let turned = operand.must_be_turned(&view, 1 - place.number);
         let prepared = if turned || !operand.computed.is_empty() {
-            let v = self::operand(op, number);
+            let v = self::operand(op, place.number);
             let element = Tensor::of_value(v).ok_or_else(|| fail(op, "operand is no tensor"))?.element;
             Some(prepared_stage_of(load.op(), &view, element, turned).map_err(|e| fail(load.op(), e))?)
         } else {
             None
         };
         Ok(Self {
-            number,
+            places: vec![place],
             desc,
             from: From::Copied(Copied { operand, copy: TiledCopy { load, map, bytes }, prepared }),
         })
+    }
+
+    /// Whether it holds what an op loads.
+    fn is_tile_of(&self, load: OpRef<'c>) -> bool {
+        matches!(&self.from, From::Copied(copied) if copied.operand.load == load)
     }
 }
 

@@ -22,7 +22,7 @@
 use super::{Cost, number};
 use crate::analysis::{
     access::View,
-    producers::{Source, made_stage},
+    producers::{Source, groups_by_tiles, made_stage},
     rotations::Rotation,
 };
 use crate::dialect::{
@@ -65,7 +65,8 @@ pub enum Role {
 struct Fed<'c> {
     dot: DotOp<'c>,
     fills: Vec<OpRef<'c>>,
-    /// Its stages, and whether warps fill them. Products with equal ones take turns with one ring.
+    /// Its stages, and whether warps fill them. Products with equal ones take turns with one ring. Of products that
+    /// share tiles the last one has those of all, because it is the last that reads them, and the others have none.
     stages: Vec<(MemDescType<'c>, bool)>,
     product: ProductLoop,
 }
@@ -130,7 +131,8 @@ impl<'c> Division<'c> {
         let dots: Vec<DotOp<'c>> = ops_of(body).filter_map(DotOp::cast).filter(by_warpgroups).collect();
         let mut roles = FxHashMap::default();
         let products: Option<Vec<_>> = dots.into_iter().map(|dot| Fed::of(dot, &mut roles)).collect();
-        let products = products.filter(|p| !p.is_empty())?;
+        let mut products = products.filter(|p| !p.is_empty())?;
+        share_stages(&mut products);
         Some(Self { plan, products, rotation: Rotation::of(around), roles })
     }
 
@@ -295,6 +297,26 @@ impl<'c> Fed<'c> {
         };
         let sums = if defining_op(acc).is_some() { Some(acc) } else { carried() };
         sums == Some(other.dot.result())
+    }
+}
+
+/// Gives the last of products that share tiles what fills the stages of all, each once.
+fn share_stages(products: &mut [Fed<'_>]) {
+    let loads = |p: &Fed<'_>| p.fills.iter().map(|f| op_key(*f)).collect();
+    let tiles: Vec<Vec<usize>> = products.iter().map(loads).collect();
+    for group in groups_by_tiles(&tiles) {
+        let (mut fills, mut stages) = (vec![], vec![]);
+        for i in &group {
+            let own = std::mem::take(&mut products[*i].fills).into_iter();
+            for (fill, stage) in own.zip(std::mem::take(&mut products[*i].stages)) {
+                if !fills.contains(&fill) {
+                    fills.push(fill);
+                    stages.push(stage);
+                }
+            }
+        }
+        let last = &mut products[group[group.len() - 1]];
+        (last.fills, last.stages) = (fills, stages);
     }
 }
 

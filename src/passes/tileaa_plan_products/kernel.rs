@@ -3,7 +3,7 @@
 //! Whole rows of all products are in one warpgroup. How many registers its tiles take is counted where most are held,
 //! as if each lay like an accumulator: a thread has a row of 32 and a column of four.
 
-use super::{Found, OTHER_BYTES, Obstacle, Side, least_scratch, refusal, rings, stage};
+use super::{Found, OTHER_BYTES, Obstacle, Side, least_scratch, refusal, rings};
 use crate::{
     analysis::{pressure::fullest, producers::LoadedOperand, tensor_map_ops::MAP_BYTES, tile_programs::TileProgram},
     dialect::{
@@ -53,7 +53,7 @@ pub(super) fn plan<'c>(
             .iter()
             .map(|operands| Ring {
                 stage: operands.iter().map(|(s, _)| padded_bytes(*s) as u32).sum(),
-                steps: inside().filter(|p| stage(p) == *operands).count() as u32,
+                steps: inside().filter(|p| p.stage == *operands).count() as u32,
             })
             .collect(),
         resident: resident_bytes(products),
@@ -162,7 +162,7 @@ impl<'c> Pressure<'c> {
                         let program = TileProgram::of(v, p.op, function).ok();
                         elsewhere.extend(program.iter().flat_map(TileProgram::ops).flat_map(results).map(key));
                     }
-                    Side::Ring(_) => {
+                    Side::Ring { .. } => {
                         let loaded = LoadedOperand::of(v);
                         let ops = loaded.iter().flat_map(|l| l.ops().chain([l.load]));
                         elsewhere.extend(ops.flat_map(results).map(key));

@@ -33,7 +33,7 @@ pub(super) fn prepare<'c>(
     slots: &[Val<'c>],
     warps: u32,
 ) -> Result<Vec<Val<'c>>, Failed> {
-    let op = product.dot.op();
+    let op = product.place();
     let error = |e: BuildError| fail(op, e.to_string());
     let mut ready = slots.to_vec();
     for (side, slot) in product.sides.iter().zip(&mut ready) {

@@ -26,7 +26,7 @@ pub(super) fn test<'c>(
         let outermost = outwards.find(|o| block_of(*o) == block_key(entry))?;
         ops_of(entry).position(|o| o == outermost)
     };
-    let first = products.iter().filter_map(|p| place(p.dot.op())).min();
+    let first = products.iter().filter_map(|p| place(p.place())).min();
     let mut tests: Vec<(usize, OpRef<'c>, TiledCopy<'c>)> = vec![];
     for side in products.iter_mut().flat_map(|p| &mut p.sides) {
         let From::Made(made) = &mut side.from else { continue };

@@ -4,7 +4,7 @@
 //! program.
 
 use super::{
-    From, Made, Product, Side, addresses, is_promoted, prepare, reshaped,
+    Made, Product, addresses, is_promoted, prepare, reshaped,
     top::{Ring, Tile, store},
 };
 use crate::analysis::{
@@ -35,7 +35,8 @@ use tile_plan::PROMOTION;
 /// A product with what stands at the top of the function for it.
 pub(super) struct Placed<'c> {
     pub product: Product<'c>,
-    pub tiles: [Tile<'c>; 2],
+    /// Of each of the products that take a stage together.
+    pub tiles: Vec<[Tile<'c>; 2]>,
     /// Of each operand that tensor copies bring to the ring, or may bring.
     pub maps: Vec<Val<'c>>,
     /// Whether they may.
@@ -45,13 +46,17 @@ pub(super) struct Placed<'c> {
 }
 
 impl<'c> Placed<'c> {
-    pub fn new(product: Product<'c>, tiles: [Tile<'c>; 2], (maps, ready): (Vec<Val<'c>>, Option<Val<'c>>)) -> Self {
+    pub fn new(
+        product: Product<'c>,
+        tiles: Vec<[Tile<'c>; 2]>,
+        (maps, ready): (Vec<Val<'c>>, Option<Val<'c>>),
+    ) -> Self {
         Self { product, tiles, maps, ready, done: Cell::new(false) }
     }
 
     fn erase(&self) {
         self.done.set(true);
-        erase(self.product.dot.op());
+        self.product.dots.iter().for_each(|dot| erase(dot.op()));
     }
 }
 
@@ -65,14 +70,14 @@ pub(super) struct Stream<'c> {
     warps: u32,
 }
 
-/// A product that is under way when its iteration ends.
+/// A product that is under way when its iteration ends, or several that take a stage together.
 struct Flight<'c> {
-    dot: OpRef<'c>,
-    /// The number of the value that carries its sum.
-    index: usize,
-    /// The sum as the loop's body gets it.
-    sum: Val<'c>,
-    /// Whether the next product adds to the sum as it is.
+    place: OpRef<'c>,
+    /// The numbers of the values that carry the sums.
+    indices: Vec<usize>,
+    /// The sums as the loop's body gets them.
+    sums: Vec<Val<'c>>,
+    /// Whether the next products add to the sums as they are.
     adds_on: bool,
     /// The stage that the product before reads, and whether there was one.
     last: Option<(Val<'c>, Val<'c>)>,
@@ -111,7 +116,7 @@ impl<'c> Stream<'c> {
     }
 
     fn placed(&self, op: OpRef<'c>) -> Option<&Placed<'c>> {
-        self.products.iter().find(|p| !p.done.get() && p.product.dot.op() == op)
+        self.products.iter().find(|p| !p.done.get() && p.product.place() == op)
     }
 
     fn holds_product(&self, op: OpRef<'c>) -> bool {
@@ -126,7 +131,7 @@ impl<'c> Stream<'c> {
         let ops: Vec<OpRef<'c>> = ops_of(block).filter(|o| self.holds_product(*o)).collect();
         for op in ops {
             turn = match (self.placed(op), Scf::of(op)) {
-                (Some(placed), _) => match flights.iter_mut().find(|f| f.dot == op) {
+                (Some(placed), _) => match flights.iter_mut().find(|f| f.place == op) {
                     Some(flight) => self.in_flight(placed, turn, flight)?,
                     None => self.until_used(placed, turn)?,
                 },
@@ -162,15 +167,10 @@ impl<'c> Stream<'c> {
         extend_yield(&b, body, &yielded).map_err(error)?;
 
         for (i, flight) in flights.iter().enumerate() {
-            let sums = result(new, flight.index);
+            let sums: Vec<Val<'c>> = flight.indices.iter().map(|index| result(new, *index)).collect();
             b.set_after(new);
             b.set_location(new.location());
-            let wait = self.wait(&b, &[sums], 0)?;
-            for (user, at) in uses(sums) {
-                if user != wait {
-                    set_operand(user, at, result(wait, 0));
-                }
-            }
+            self.wait_for(&b, &sums, 0)?;
             if let Some(ring) = &self.ring {
                 let (last, started) = (result(new, number + 1 + 2 * i), result(new, number + 2 + 2 * i));
                 ConsumerReleaseOp::build(&b, ring.pipeline, last, Some(started), None).map_err(error)?;
@@ -198,7 +198,7 @@ impl<'c> Stream<'c> {
     /// Products of a loop's body that are under way when an iteration ends.
     fn flights(&self, op: OpRef<'c>, body: Blk<'c>) -> Vec<Flight<'c>> {
         let inside = self.products.iter().filter(|p| !p.done.get());
-        let inside = inside.filter(|p| block_of(p.product.dot.op()) == block_key(body));
+        let inside = inside.filter(|p| block_of(p.product.place()) == block_key(body));
         inside.filter_map(|p| Flight::of(&p.product, op, body)).collect()
     }
 
@@ -218,19 +218,21 @@ impl<'c> Stream<'c> {
 
     /// A product that is waited for in the next iteration. The next turn.
     fn in_flight(&self, placed: &Placed<'c>, turn: Turn<'c>, flight: &mut Flight<'c>) -> Result<Turn<'c>, Failed> {
-        let dot = placed.product.dot;
-        let error = |e: BuildError| fail(dot.op(), e.to_string());
+        let place = placed.product.place();
+        let error = |e: BuildError| fail(place, e.to_string());
         if !flight.adds_on {
-            self.wait_for_last(dot.op(), flight)?;
+            self.wait_for_last(place, flight)?;
         }
-        let b = Builder::before(self.context, dot.op());
-        let sum = self.multiply(&b, placed, turn)?;
-        replace_all_uses(dot.result(), sum);
+        let b = Builder::before(self.context, place);
+        let sums = self.multiply(&b, placed, turn)?;
+        for (dot, sum) in placed.product.dots.iter().zip(&sums) {
+            replace_all_uses(dot.result(), *sum);
+        }
         if flight.adds_on {
-            AsyncDotWaitOp::build(&b, &[], &[], i64_attr(self.context, 1)).map_err(error)?;
-            self.release(&b, dot.op(), flight.last)?;
+            AsyncDotWaitOp::build(&b, &[], &[], i64_attr(self.context, sums.len() as i64)).map_err(error)?;
+            self.release(&b, place, flight.last)?;
         }
-        let next = self.next(&b, dot.op(), turn)?;
+        let next = self.next(&b, place, turn)?;
         if let Some(now) = turn {
             flight.last = Some((now, self.truth(&b, true)));
         }
@@ -241,12 +243,13 @@ impl<'c> Stream<'c> {
     /// Waits for the product of the iteration before where its sum is first used, or with another wait before that.
     fn wait_for_last(&self, dot: OpRef<'c>, flight: &Flight<'c>) -> Result<(), Failed> {
         let block = block_around(dot).ok_or_else(|| fail(dot, "product is in no block"))?;
-        let first = first_user(block, flight.sum).ok_or_else(|| fail(dot, "sum of a product is not used"))?;
+        let sum_before = flight.sums[0];
+        let first = first_user(block, sum_before).ok_or_else(|| fail(dot, "sum of a product is not used"))?;
         let before: Vec<OpRef<'c>> = ops_of(block).take_while(|o| *o != first).collect();
         let other = before.iter().filter_map(|o| AsyncDotWaitOp::cast(*o)).find(|w| w.pending() == 0);
         let b = Builder::before(self.context, first);
         b.set_location(dot.location());
-        let mut sources = vec![flight.sum];
+        let mut sources = vec![sum_before];
         if let Some(other) = other {
             b.set_before(other.op());
             sources.splice(0..0, other.sources());
@@ -260,7 +263,7 @@ impl<'c> Stream<'c> {
         }
         b.set_after(wait);
         let sum = results(wait).last().ok_or_else(|| fail(dot, "a wait has no results"))?;
-        for (user, at) in uses(flight.sum) {
+        for (user, at) in uses(sum_before) {
             if user != wait {
                 set_operand(user, at, sum);
             }
@@ -270,23 +273,18 @@ impl<'c> Stream<'c> {
 
     /// A product that is waited for where its sum is first used. The next turn.
     fn until_used(&self, placed: &Placed<'c>, turn: Turn<'c>) -> Result<Turn<'c>, Failed> {
-        let dot = placed.product.dot;
+        let [dot] = placed.product.dots[..] else { return self.until_done(placed, turn) };
         let error = |e: BuildError| fail(dot.op(), e.to_string());
         let b = Builder::before(self.context, dot.op());
-        let sum = self.multiply(&b, placed, turn)?;
+        let sum = self.multiply(&b, placed, turn)?[0];
         let user = block_around(dot.op()).and_then(|block| first_user(block, dot.result()));
-        let promoted = is_promoted(placed.product.dot);
+        let promoted = is_promoted(dot);
         replace_all_uses(dot.result(), sum);
         if let Some(user) = user.filter(|_| !promoted) {
             // Groups that are started before that may be under way still.
             let between = groups(dot.op(), user);
             b.set_before(user);
-            let wait = self.wait(&b, &[sum], between.len())?;
-            for (user, at) in uses(sum) {
-                if user != wait {
-                    set_operand(user, at, result(wait, 0));
-                }
-            }
+            self.wait_for(&b, &[sum], between.len())?;
         } else if !promoted {
             self.wait(&b, &[sum], 0)?;
         }
@@ -297,6 +295,27 @@ impl<'c> Stream<'c> {
         }
         b.set_before(dot.op());
         let next = self.next(&b, dot.op(), turn)?;
+        placed.erase();
+        Ok(next)
+    }
+
+    /// Products that take a stage together and are waited for at once. The next turn.
+    fn until_done(&self, placed: &Placed<'c>, turn: Turn<'c>) -> Result<Turn<'c>, Failed> {
+        let place = placed.product.place();
+        let b = Builder::before(self.context, place);
+        let sums = self.multiply(&b, placed, turn)?;
+        let mut under_way = vec![];
+        for (dot, sum) in placed.product.dots.iter().zip(&sums) {
+            replace_all_uses(dot.result(), *sum);
+            under_way.extend((!is_promoted(*dot)).then_some(*sum));
+        }
+        if !under_way.is_empty() {
+            self.wait_for(&b, &under_way, 0)?;
+        }
+        if let (Some(ring), Some(it)) = (&self.ring, turn) {
+            ConsumerReleaseOp::build(&b, ring.pipeline, it, None, None).map_err(|e| fail(place, e.to_string()))?;
+        }
+        let next = self.next(&b, place, turn)?;
         placed.erase();
         Ok(next)
     }
@@ -315,7 +334,18 @@ impl<'c> Stream<'c> {
     fn wait(&self, b: &Builder<'c>, sums: &[Val<'c>], pending: usize) -> Result<OpRef<'c>, Failed> {
         let types: Vec<Type<'c>> = sums.iter().map(|v| ty(*v)).collect();
         let wait = AsyncDotWaitOp::build(b, &types, sums, i64_attr(self.context, pending as i64));
-        wait.map(|w| w.op()).map_err(|e| fail(self.products[0].product.dot.op(), e.to_string()))
+        wait.map(|w| w.op()).map_err(|e| fail(self.products[0].product.place(), e.to_string()))
+    }
+
+    /// The same, and what uses the sums uses what is waited for.
+    fn wait_for(&self, b: &Builder<'c>, sums: &[Val<'c>], pending: usize) -> Result<(), Failed> {
+        let wait = self.wait(b, sums, pending)?;
+        for (sum, complete) in sums.iter().zip(results(wait)) {
+            for (user, at) in uses(*sum).into_iter().filter(|(user, _)| *user != wait) {
+                set_operand(user, at, complete);
+            }
+        }
+        Ok(())
     }
 
     fn release(&self, b: &Builder<'c>, op: OpRef<'c>, last: Option<(Val<'c>, Val<'c>)>) -> Result<(), Failed> {
@@ -330,46 +360,52 @@ impl<'c> Stream<'c> {
         Ok(Some(next.next()))
     }
 
-    /// Fills a stage, waits for it and starts the product; its result.
-    fn multiply(&self, b: &Builder<'c>, placed: &Placed<'c>, turn: Turn<'c>) -> Result<Val<'c>, Failed> {
-        let dot = placed.product.dot;
-        let error = |e: BuildError| fail(dot.op(), e.to_string());
+    /// Fills a stage, waits for it and starts the products that take it; their results.
+    fn multiply(&self, b: &Builder<'c>, placed: &Placed<'c>, turn: Turn<'c>) -> Result<Vec<Val<'c>>, Failed> {
+        let place = placed.product.place();
+        let error = |e: BuildError| fail(place, e.to_string());
         let mut ready = vec![];
         if let (Some(ring), Some(it)) = (&self.ring, turn) {
-            self.maps_come_behind(dot.op(), turn);
+            self.maps_come_behind(place, turn);
             self.fill(b, placed, ring, it)?;
-            let waited = ConsumerTokenType::get(dot.op().location());
-            let waited = waited.ok_or_else(|| fail(dot.op(), "no type of tokens"))?;
+            let waited = ConsumerTokenType::get(place.location());
+            let waited = waited.ok_or_else(|| fail(place, "no type of tokens"))?;
             ConsumerWaitOp::build(b, waited.into(), ring.pipeline, it).map_err(error)?;
             if placed.product.by_threads().0 {
                 // Copies of threads write as these do, and nobody has fenced for products yet.
                 AsyncFenceOp::build(b).map_err(error)?;
             }
             let slots = self.slots(b, placed, ring, it)?;
-            for (side, slot) in
-                placed.product.sides.iter().zip(prepare::prepare(b, &placed.product, &slots, self.warps)?)
-            {
-                let mut memory = slot;
-                if let From::Copied(copied) = &side.from {
-                    for op in &copied.operand.moved {
-                        memory = reshaped(b, *op, memory)?;
+            ready = prepare::prepare(b, &placed.product, &slots, self.warps)?;
+        }
+        let mut sums = vec![];
+        for (dot, tiles) in placed.product.dots.iter().zip(&placed.tiles) {
+            let mut operands = vec![];
+            for (number, tile) in tiles.iter().enumerate() {
+                operands.push(match *tile {
+                    Tile::Memory(v) => v,
+                    Tile::Registers => operand(dot.op(), number),
+                    Tile::Ring { side, place: at } => {
+                        let stage = ready.get(side).copied();
+                        let mut memory = stage.ok_or_else(|| fail(dot.op(), "an operand is in no ring"))?;
+                        for op in &placed.product.sides[side].places[at].moved {
+                            memory = reshaped(b, *op, memory)?;
+                        }
+                        memory
                     }
-                }
-                ready.push(memory);
+                });
             }
+            sums.push(self.start(b, *dot, (operands[0], operands[1]))?);
         }
-        let mut from_ring = ready.into_iter();
-        let mut operands = vec![];
-        for (number, tile) in placed.tiles.into_iter().enumerate() {
-            operands.push(match tile {
-                Tile::Memory(v) => v,
-                Tile::Registers => operand(dot.op(), number),
-                Tile::Ring => from_ring.next().ok_or_else(|| fail(dot.op(), "an operand is in no ring"))?,
-            });
-        }
+        Ok(sums)
+    }
+
+    /// Starts a product of operands that are where they have to be; its result.
+    fn start(&self, b: &Builder<'c>, dot: DotOp<'c>, (lhs, rhs): (Val<'c>, Val<'c>)) -> Result<Val<'c>, Failed> {
+        let error = |e: BuildError| fail(dot.op(), e.to_string());
         let by = attr(dot.op(), "instruction").ok_or_else(|| fail(dot.op(), "no instruction"))?;
-        let (t, lhs, rhs, acc) = (ty(dot.result()), operands[0], operands[1], dot.acc());
-        if is_promoted(placed.product.dot) {
+        let (t, acc) = (ty(dot.result()), dot.acc());
+        if is_promoted(dot) {
             let depth = Tensor::of_value(dot.lhs()).map_or(0, |t| t.shape[1]).min(PROMOTION.into());
             let product = PromotedDotOp::build(b, t, lhs, rhs, acc, by, i64_attr(self.context, depth));
             return Ok(product.map_err(error)?.result());
@@ -381,7 +417,7 @@ impl<'c> Stream<'c> {
     /// The program that fills a stage: of one thread, where all operands of the product are copied, or else of the
     /// producer's warps. Where it depends on a test what can be copied, there are two.
     fn fill(&self, b: &Builder<'c>, placed: &Placed<'c>, ring: &Ring<'c>, it: Val<'c>) -> Result<(), Failed> {
-        let op = placed.product.dot.op();
+        let op = placed.product.place();
         if placed.product.made().next().is_none() {
             return self.copy(b, placed, ring, it, false);
         }
@@ -405,9 +441,9 @@ impl<'c> Stream<'c> {
         it: Val<'c>,
         ready: bool,
     ) -> Result<(), Failed> {
-        let op = placed.product.dot.op();
+        let op = placed.product.place();
         let error = |e: BuildError| fail(op, e.to_string());
-        let all: Vec<(&Side<'c>, Made<'c>)> = placed.product.made().collect();
+        let all: Vec<(usize, Made<'c>)> = placed.product.made().collect();
         let Some((_, first)) = all.first() else { return Err(fail(op, "no warps make an operand")) };
         let made = || all.iter().filter(|(_, one)| !(ready && one.if_ready.is_some()));
         let filled = Region::new();
@@ -437,8 +473,7 @@ impl<'c> Stream<'c> {
         ProducerAcquireOp::build(&inside, token.into(), ring.pipeline, it, None).map_err(error)?;
         let slots = self.slots(&inside, placed, ring, it)?;
         for ((side, one), map) in made().zip(values) {
-            let slot = placed.product.sides.iter().position(|s| s.number == side.number);
-            let slot = slots[slot.ok_or_else(|| fail(op, "an operand has no stage"))?];
+            let slot = slots[*side];
             let of = |v: Val<'c>| map.get(&key(v)).copied().unwrap_or(v);
             if let Some(load) = one.load {
                 inside.set_location(load.location());
@@ -474,22 +509,21 @@ impl<'c> Stream<'c> {
         it: Val<'c>,
         ready: bool,
     ) -> Result<(), Failed> {
-        let dot = placed.product.dot;
-        let error = |e: BuildError| fail(dot.op(), e.to_string());
+        let op = placed.product.place();
+        let error = |e: BuildError| fail(op, e.to_string());
         let region = Region::new();
-        let program = append_block(&region, &[], dot.op().location());
-        let inside = Builder::at_end(self.context, program, dot.op().location());
+        let program = append_block(&region, &[], op.location());
+        let inside = Builder::at_end(self.context, program, op.location());
         let bytes: i64 = placed.product.copies(ready).map(|(_, c)| i64::from(c.bytes)).sum();
-        let token = ProducerTokenType::get(dot.op().location()).ok_or_else(|| fail(dot.op(), "no type of tokens"))?;
+        let token = ProducerTokenType::get(op.location()).ok_or_else(|| fail(op, "no type of tokens"))?;
         let acquired =
             ProducerAcquireOp::build(&inside, token.into(), ring.pipeline, it, Some(i64_attr(self.context, bytes)))
                 .map_err(error)?;
         let slots = self.slots(&inside, placed, ring, it)?;
         // Maps are those of all copies that there may be.
-        let starts = |side: &Side<'c>| placed.product.copies(ready).any(|(s, _)| s.number == side.number);
-        for ((side, copy), map) in placed.product.copies(true).zip(&placed.maps).filter(|((s, _), _)| starts(s)) {
-            let slot = placed.product.sides.iter().position(|s| s.number == side.number);
-            let slot = slots[slot.ok_or_else(|| fail(dot.op(), "an operand has no stage"))?];
+        let starts = |side: usize| placed.product.copies(ready).any(|(s, _)| s == side);
+        for ((side, copy), map) in placed.product.copies(true).zip(&placed.maps).filter(|((s, _), _)| starts(*s)) {
+            let slot = slots[side];
             let indices: Vec<Val<'c>> = copy.load.indices().collect();
             inside.set_location(copy.load.op().location());
             AsyncTiledTmaLoadOp::build(&inside, copy.load.view(), &indices, *map, slot, acquired.token())
@@ -509,7 +543,7 @@ impl<'c> Stream<'c> {
         ring: &Ring<'c>,
         it: Val<'c>,
     ) -> Result<Vec<Val<'c>>, Failed> {
-        let error = |e: BuildError| fail(placed.product.dot.op(), e.to_string());
+        let error = |e: BuildError| fail(placed.product.place(), e.to_string());
         let stage = StageOp::build(b, IntegerType::new(self.context, 32).into(), it).map_err(error)?.index();
         let sides = placed.product.sides.iter().zip(&ring.storages);
         sides
@@ -525,25 +559,34 @@ impl<'c> Stream<'c> {
 }
 
 impl<'c> Flight<'c> {
-    /// A product whose sum goes from one iteration of the loop around it to the next and is not used before that.
+    /// A product whose sum goes from one iteration of the loop around it to the next and is not used before that. Of
+    /// products that take a stage together all must be such, and add on.
     fn of(product: &Product<'c>, around: OpRef<'c>, body: Blk<'c>) -> Option<Self> {
-        let dot = product.dot;
         let last = ops_of(body).last()?;
-        let (user, index) = match uses(dot.result())[..] {
-            [one] => one,
-            _ => return None,
-        };
-        if is_promoted(product.dot) || user != last || index >= result_count(around) {
-            return None;
+        let (mut indices, mut sums, mut adds_on) = (vec![], vec![], true);
+        for dot in &product.dots {
+            let (user, index) = match uses(dot.result())[..] {
+                [one] => one,
+                _ => return None,
+            };
+            if is_promoted(*dot) || user != last || index >= result_count(around) {
+                return None;
+            }
+            let sum = arg(body, index + 1);
+            let this_adds_on = dot.acc() == sum && uses(sum).len() == 1;
+            // What uses the sum otherwise must do so before the next product starts.
+            let used_before = || {
+                let first = first_user(body, sum);
+                product.dots.len() == 1 && ops_of(body).take_while(|o| *o != dot.op()).any(|o| Some(o) == first)
+            };
+            if !this_adds_on && !used_before() {
+                return None;
+            }
+            adds_on &= this_adds_on;
+            indices.push(index);
+            sums.push(sum);
         }
-        let sum = arg(body, index + 1);
-        let adds_on = dot.acc() == sum && uses(sum).len() == 1;
-        // What uses the sum otherwise must do so before the next product starts.
-        let used_before = || {
-            let first = first_user(body, sum);
-            ops_of(body).take_while(|o| *o != dot.op()).any(|o| Some(o) == first)
-        };
-        (adds_on || used_before()).then_some(Self { dot: dot.op(), index, sum, adds_on, last: None })
+        Some(Self { place: product.place(), indices, sums, adds_on, last: None })
     }
 }
 

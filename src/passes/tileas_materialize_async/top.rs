@@ -43,7 +43,7 @@ impl<'c> Ring<'c> {
         if product.sides.is_empty() {
             return Ok(None);
         }
-        let op = product.dot.op();
+        let op = product.place();
         let error = |e: BuildError| fail(op, e.to_string());
         let stages = i64::from(stages);
         let mut storages = vec![];
@@ -77,8 +77,8 @@ impl<'c> Ring<'c> {
 /// Where an operand is when it is multiplied.
 #[derive(Clone, Copy)]
 pub(super) enum Tile<'c> {
-    /// In the ring.
-    Ring,
+    /// In the ring: which side of the stage, and which of its places this is.
+    Ring { side: usize, place: usize },
     /// In storage of its own.
     Memory(Val<'c>),
     /// In registers, as the product has it.
@@ -90,20 +90,28 @@ pub(super) enum Tile<'c> {
 pub(super) struct Residents<'c>(FxHashMap<(usize, usize), Val<'c>>);
 
 impl<'c> Residents<'c> {
-    /// Operand `number` of a product. One that stays is stored behind its definition.
-    pub fn of(&mut self, product: &Product<'c>, number: usize, top: &Builder<'c>) -> Result<Tile<'c>, Failed> {
-        if product.sides.iter().any(|s| s.number == number) {
-            return Ok(Tile::Ring);
+    /// Operand `number` of one of the products. One that stays is stored behind its definition.
+    pub fn of(
+        &mut self,
+        product: &Product<'c>,
+        (dot, number): (usize, usize),
+        top: &Builder<'c>,
+    ) -> Result<Tile<'c>, Failed> {
+        let is_here = |s: &super::Side<'c>| s.places.iter().position(|p| (p.dot, p.number) == (dot, number));
+        let mut sides = product.sides.iter().enumerate();
+        if let Some(found) = sides.find_map(|(side, s)| is_here(s).map(|place| Tile::Ring { side, place })) {
+            return Ok(found);
         }
-        let v = operand(product.dot.op(), number);
-        if matches!(super::Source::of(v, product.dot.op()), super::Source::Computed) {
+        let dot = product.dots[dot].op();
+        let v = operand(dot, number);
+        if matches!(super::Source::of(v, dot), super::Source::Computed) {
             return Ok(Tile::Registers);
         }
         let v = behind_conversions(v);
         if let Some(storage) = self.0.get(&(key(v), number)) {
             return Ok(Tile::Memory(*storage));
         }
-        let storage = stored(product.dot.op(), (v, number), top)?;
+        let storage = stored(dot, (v, number), top)?;
         self.0.insert((key(v), number), storage);
         Ok(Tile::Memory(storage))
     }

@@ -130,3 +130,27 @@ nv_tileaa.func @weights(%p0: !nv_tileaa.ptr<f8E4M3FN>, %q0: !nv_tileaa.ptr<bf16>
   }
   nv_tileaa.return
 }
+// -----
+// Several products multiply one tile only where nothing but adding up is done with their sums in the loop.
+!view = !nv_tileaa.tiled_view<tile = [64, 64], memref<?x256xf16, strides = [256, 1]>, padding = zero>
+// CHECK-LABEL: @sum_is_used
+// CHECK: nv_tileaa.dot {{.*}} {nv_tileas.made = array<i64: 1, -1>
+// CHECK: nv_tileaa.dot {{.*}} {nv_tileas.made = array<i64: 1, -1>
+nv_tileaa.func @sum_is_used(%p0: !nv_tileaa.ptr<f16>, %n: i32, %zero: tensor<64x64xf32>) {
+  %p = nv_tileaa.assume #cuda_tile.div_by<16>, %p0 : !nv_tileaa.ptr<f16>
+  %m = nv_tileaa.make_memref %p, shape = [%n : i32], strides = [] : <f16> -> <?x256xf16, strides = [256, 1]>
+  %v = nv_tileaa.make_tiled_view %m : <?x256xf16, strides = [256, 1]> -> !view
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %sums:2 = scf.for %k = %c0 to %n step %c1 iter_args(%x = %zero, %y = %zero) -> (tensor<64x64xf32>, tensor<64x64xf32>) : i32 {
+    %a, %t1 = nv_tileaa.tiled_load <weak> %v[%n, %k] : !view[i32, i32] -> tensor<64x64xf16>
+    %b, %t2 = nv_tileaa.tiled_load <weak> %v[%k, %n] : !view[i32, i32] -> tensor<64x64xf16>
+    // expected-remark @below {{lhs is made by warps: it is not a tile that is loaded for products alone}}
+    %d = nv_tileaa.dot %a, %b, %x : tensor<64x64xf16>, tensor<64x64xf16>, tensor<64x64xf32>
+    %c, %t3 = nv_tileaa.tiled_load <weak> %v[%k, %k] : !view[i32, i32] -> tensor<64x64xf16>
+    %e = nv_tileaa.dot %a, %c, %y : tensor<64x64xf16>, tensor<64x64xf16>, tensor<64x64xf32>
+    %f = arith.addf %e, %d : tensor<64x64xf32>
+    scf.yield %d, %f : tensor<64x64xf32>, tensor<64x64xf32>
+  }
+  nv_tileaa.return
+}

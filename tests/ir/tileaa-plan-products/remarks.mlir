@@ -15,13 +15,14 @@ nv_tileaa.func @padding(%p0: !nv_tileaa.ptr<f16>, %n: i32, %zero: tensor<64x64xf
 }
 // -----
 !view = !nv_tileaa.tiled_view<tile = [64, 64], memref<?x256xf16, strides = [256, 1]>, padding = neg_inf>
-nv_tileaa.func @used_twice(%p0: !nv_tileaa.ptr<f16>, %n: i32, %zero: tensor<64x64xf32>) {
+nv_tileaa.func @used_otherwise(%p0: !nv_tileaa.ptr<f16>, %n: i32, %zero: tensor<64x64xf32>) {
   %p = nv_tileaa.assume #cuda_tile.div_by<16>, %p0 : !nv_tileaa.ptr<f16>
   %m = nv_tileaa.make_memref %p, shape = [%n : i32], strides = [] : <f16> -> <?x256xf16, strides = [256, 1]>
   %v = nv_tileaa.make_tiled_view %m : <?x256xf16, strides = [256, 1]> -> !view
   %a, %t1 = nv_tileaa.tiled_load <weak> %v[%n, %n] : !view[i32, i32] -> tensor<64x64xf16>
-  // expected-remark @below {{it is not a tile that is loaded for it alone; }}
+  // expected-remark @below {{it is not a tile that is loaded for products alone; }}
   %d = nv_tileaa.dot %a, %a, %zero : tensor<64x64xf16>, tensor<64x64xf16>, tensor<64x64xf32>
+  %b = arith.negf %a : tensor<64x64xf16>
   nv_tileaa.return
 }
 // -----
@@ -35,7 +36,7 @@ nv_tileaa.func @computed(%p0: !nv_tileaa.ptr<f16>, %n: i32, %zero: tensor<64x64x
   %sum = scf.for %k = %c0 to %n step %c1 iter_args(%acc = %zero) -> (tensor<64x64xf32>) : i32 {
     %a = arith.addf %x, %x : tensor<64x64xf16>
     %b, %t2 = nv_tileaa.tiled_load <weak> %v[%n, %k] : !view[i32, i32] -> tensor<64x64xf16>
-    // expected-remark @below {{it is not a tile that is loaded for it alone; }}
+    // expected-remark @below {{it is not a tile that is loaded for products alone; }}
     %d = nv_tileaa.dot %a, %b, %acc : tensor<64x64xf16>, tensor<64x64xf16>, tensor<64x64xf32>
     scf.yield %d : tensor<64x64xf32>
   }
