@@ -46,8 +46,8 @@ impl Generator {
         self.block_number();
         let mut p = self.operands();
         let zero = self.constant_of(&p.sum, 0);
-        let sum = match self.rng.below(14) {
-            10.. if p.lhs.ty.element.width() == 16 && p.sum.element == Element::Number(Number::F32) => {
+        let sum = match self.rng.below(16) {
+            12.. if p.lhs.ty.element.width() == 16 && p.sum.element == Element::Number(Number::F32) => {
                 let scores = self.constant_of(&p.sum, 0);
                 let q = self.chained(&p);
                 let total = self.constant_of(&q.sum, 0);
@@ -66,6 +66,7 @@ impl Generator {
                 let two = self.scalar(Number::I32, 2);
                 self.deep(&p, two, zero, |g, _, c| g.deep(&p, p.bound, c, |g, k, c| g.multiply(&p, k, c)))
             }
+            8 | 9 => self.together(&p, zero),
             _ => self.deep(&p, p.bound, zero, |g, k, c| g.multiply(&p, k, c)),
         };
         let sum = self.epilogue(&p, sum);
@@ -285,6 +286,37 @@ impl Generator {
         })
     }
 
+    /// Sums of their own of products that share tiles, as of rows by two matrices; the sum or the maximum of all.
+    fn together(&mut self, p: &Products, zero: Value) -> Value {
+        let depth = p.trips.max(1) as usize * p.lhs.tile[1];
+        let more = |g: &mut Self, of: &Operand, extents| {
+            let turned = g.rng.coin();
+            g.multiplied(of.wide.unwrap_or(of.ty.element), extents, of.tile, turned)
+        };
+        let rows = p.lhs.tile[0] * self.blocks();
+        // By the numbers of their operands.
+        let pairs: &[[usize; 2]] = self.rng.pick(&[&[[0, 0], [0, 1]], &[[0, 0], [1, 0]], &[[0, 0], [0, 1], [1, 1]]]);
+        let (mut left, mut right) = (vec![p.lhs.clone()], vec![p.rhs.clone()]);
+        if pairs.iter().any(|[l, _]| *l == 1) {
+            left.push(more(self, &p.lhs, [rows, depth]));
+        }
+        if pairs.iter().any(|[_, r]| *r == 1) {
+            right.push(more(self, &p.rhs, [depth, p.rhs.tile[1]]));
+        }
+        let sums = self.deep_in_all(p, p.bound, vec![zero; pairs.len()], |g, k, sums| {
+            let (mut lhs, mut rhs) = (vec![None; left.len()], vec![None; right.len()]);
+            let mut out = vec![];
+            for ([l, r], sum) in pairs.iter().zip(sums) {
+                let a = *lhs[*l].get_or_insert_with(|| g.load_operand(&left[*l], [p.i, k]));
+                let b = *rhs[*r].get_or_insert_with(|| g.load_operand(&right[*r], [k, p.j]));
+                out.push(g.emit(p.kind.clone(), &[a, b, *sum], p.sum.clone(), p.traits));
+            }
+            out
+        });
+        let largest = self.rng.coin();
+        sums.into_iter().reduce(|a, b| if largest { self.no_less(p, a, b) } else { self.plus(p, a, b) }).unwrap_or(zero)
+    }
+
     /// A loop that carries a sum.
     fn deep(
         &mut self,
@@ -293,20 +325,31 @@ impl Generator {
         init: Value,
         body: impl FnOnce(&mut Self, Value, Value) -> Value,
     ) -> Value {
+        self.deep_in_all(p, bound, vec![init], |g, k, sums| vec![body(g, k, sums[0])])[0]
+    }
+
+    /// A loop that carries several.
+    fn deep_in_all(
+        &mut self,
+        p: &Products,
+        bound: Value,
+        inits: Vec<Value>,
+        body: impl FnOnce(&mut Self, Value, &[Value]) -> Vec<Value>,
+    ) -> Vec<Value> {
         let i32 = TileType::scalar(Number::I32);
         let (zero, one) = (self.scalar(Number::I32, 0), self.scalar(Number::I32, 1));
         let k = self.value(i32.into(), Traits::default());
-        let sum = self.value(p.sum.clone().into(), p.traits);
+        let sums: Vec<Value> = inits.iter().map(|_| self.value(p.sum.clone().into(), p.traits)).collect();
         self.loops += 1;
-        let block = self.block(vec![k, sum], |g| {
+        let block = self.block([vec![k], sums.clone()].concat(), |g| {
             g.sometimes();
-            let out = body(g, k, sum);
+            let out = body(g, k, &sums);
             g.sometimes();
-            g.end(OpKind::Continue, &[out]);
+            g.end(OpKind::Continue, &out);
         });
         self.loops -= 1;
-        let results = [(Type::Tile(p.sum.clone()), p.traits)];
-        self.emit_all(OpKind::For { unsigned: false }, &[zero, bound, one, init], &results, vec![block])[0]
+        let results: Vec<_> = inits.iter().map(|_| (Type::Tile(p.sum.clone()), p.traits)).collect();
+        self.emit_all(OpKind::For { unsigned: false }, &[vec![zero, bound, one], inits].concat(), &results, vec![block])
     }
 
     /// Anything else.
