@@ -35,6 +35,8 @@ struct Gate {
     occupancy: u32,
     /// Thread blocks that share a tile block.
     sharing: u32,
+    /// Nothing is known of the extents, so that rows may end within 16 bytes; only of the strides.
+    any_width: bool,
 }
 
 const HALVES: Gate = Gate {
@@ -49,6 +51,7 @@ const HALVES: Gate = Gate {
     prepared: false,
     occupancy: 1,
     sharing: 1,
+    any_width: false,
 };
 
 const BYTES: Gate = Gate { tile: (128, 256, 128), element: "i8", transposed: true, ..HALVES };
@@ -70,6 +73,9 @@ const GATES: &[Gate] = &[
     // More sums than one multiprocessor has registers: each thread block has 128 rows, and is like any other.
     Gate { tile: (256, 256, 64), element: "f16", sharing: 2, ..HALVES },
     Gate { tile: (512, 256, 64), transposed: true, sharing: 4, ..HALVES },
+    // Results are stored by copies or by threads, behind a test: both sides read the sums.
+    Gate { any_width: true, ..HALVES },
+    Gate { tile: (128, 128, 64), transposed: true, columns: 128, any_width: true, ..HALVES },
     // One block of 64 rows: one consumer.
     Gate { tile: (64, 256, 64), element: "f16", groups: (1, 1), ..HALVES },
     BYTES,
@@ -92,11 +98,13 @@ fn main() -> ExitCode {
         let (m, n, k) = gate.tile;
         let order = if gate.transposed { "TN" } else { "NN" };
         let blocks = if gate.occupancy > 1 { "_two_blocks" } else { "" };
-        Trial::test(format!("{}_{m}x{n}x{k}_{order}{blocks}", gate.element), move || gate.check())
+        let width = if gate.any_width { "_any_width" } else { "" };
+        Trial::test(format!("{}_{m}x{n}x{k}_{order}{blocks}{width}", gate.element), move || gate.check())
     });
     let batches = ["bmm_f16", "bmm_of_one"].map(|name| Trial::test(name, move || batched(name)));
     let copies = Trial::test("moe_gather_matmul_wide", || copied("moe_gather_matmul_wide"));
-    libtest_mimic::run(&Arguments::from_args(), trials.chain(batches).chain([copies]).collect()).exit_code()
+    let shares = Trial::test("gated_unit", || shared("gated_unit"));
+    libtest_mimic::run(&Arguments::from_args(), trials.chain(batches).chain([copies, shares]).collect()).exit_code()
 }
 
 /// A program of the corpus that multiplies the matrices of batches, whose tiles lose their batch dimension before the
@@ -145,6 +153,31 @@ fn copied(name: &str) -> Result<(), Failed> {
     if fences != waits { Err(format!("{fences} fences in {waits} iterations").into()) } else { Ok(()) }
 }
 
+/// A program of the corpus that multiplies its rows by two matrices: tensor copies bring three tiles an iteration, and
+/// the consumers' loop is that of one product of as many columns.
+fn shared(name: &str) -> Result<(), Failed> {
+    let cubin = sass::assemble(&format!("{name}.13.1"), "sm_90")?;
+    for kernel in &cubin.resources {
+        if kernel.spill_stores + kernel.spill_loads > 0 {
+            return Err(format!("{} bytes are spilled", kernel.spill_stores).into());
+        }
+    }
+    let code = disassemble(&cubin, &format!("gate-{name}"))?;
+    let consumer = innermost(&code, "GMMA").ok_or("no loop with products")?;
+    let count = |body: &[sass::Instruction], of: &str| body.iter().filter(|i| i.opcode.contains(of)).count();
+    let copies = (count(&code, "UTMALDG"), count(&code, "LDGSTS"));
+    if copies != (3, 0) {
+        return Err(format!("{copies:?} tensor copies and copies of threads, not 3 and none").into());
+    }
+    let waits = count(consumer, "WARPGROUP.DEPBAR").max(1);
+    // Two blocks of rows, two matrices, four steps along K.
+    let (products, instructions) = (count(consumer, "GMMA.") / waits, consumer.len().div_ceil(waits));
+    if products != 16 || instructions > 67 {
+        return Err(format!("{products} products and {instructions} instructions an iteration").into());
+    }
+    Ok(())
+}
+
 impl Gate {
     /// Types in memory, of sums, and of what is stored.
     fn types(&self) -> [&'static str; 3] {
@@ -162,8 +195,10 @@ impl Gate {
         let [mem, sum, out] = self.types();
         let (rows, columns, shape, stride, index) =
             if self.transposed { (n, k, "%n, %k", "%k", "%y, %i") } else { (k, n, "%k, %n", "%n", "%i, %y") };
+        let ([row_a, row_b, row_c], known) =
+            if self.any_width { (["%sa", "%sb", "%sc"], 1) } else { (["%k", stride, "%n"], 16) };
         let b = format!(
-            "%bv = make_tensor_view %b, shape = [{shape}], strides = [{stride}, 1] : tile<i32> -> tensor_view<?x?x{mem}, strides=[?,1]>
+            "%bv = make_tensor_view %b, shape = [{shape}], strides = [{row_b}, 1] : tile<i32> -> tensor_view<?x?x{mem}, strides=[?,1]>
       %bt = make_partition_view %bv : partition_view<tile=({rows}x{columns}), padding_value = zero, tensor_view<?x?x{mem}, strides=[?,1]>>"
         );
         let round = |name: &str, rows: u32, columns: u32| {
@@ -194,17 +229,20 @@ impl Gate {
         };
         format!(
             "cuda_tile.module @kernels {{
-    entry @product(%ap: tile<ptr<{mem}>>, %bp: tile<ptr<{mem}>>, %cp: tile<ptr<{out}>>, %ms: tile<i32>, %ns: tile<i32>, %ks: tile<i32>) {hints} {{
+    entry @product(%ap: tile<ptr<{mem}>>, %bp: tile<ptr<{mem}>>, %cp: tile<ptr<{out}>>, %ms: tile<i32>, %ns: tile<i32>, %ks: tile<i32>, %ra: tile<i32>, %rb: tile<i32>, %rc: tile<i32>) {hints} {{
       %a = assume div_by<16>, %ap : tile<ptr<{mem}>>
       %b = assume div_by<16>, %bp : tile<ptr<{mem}>>
       %c = assume div_by<16>, %cp : tile<ptr<{out}>>
-      %m = assume div_by<16>, %ms : tile<i32>
-      %n = assume div_by<16>, %ns : tile<i32>
-      %k = assume div_by<16>, %ks : tile<i32>
-      %av = make_tensor_view %a, shape = [%m, %k], strides = [%k, 1] : tile<i32> -> tensor_view<?x?x{mem}, strides=[?,1]>
+      %m = assume div_by<{known}>, %ms : tile<i32>
+      %n = assume div_by<{known}>, %ns : tile<i32>
+      %k = assume div_by<{known}>, %ks : tile<i32>
+      %sa = assume div_by<16>, %ra : tile<i32>
+      %sb = assume div_by<16>, %rb : tile<i32>
+      %sc = assume div_by<16>, %rc : tile<i32>
+      %av = make_tensor_view %a, shape = [%m, %k], strides = [{row_a}, 1] : tile<i32> -> tensor_view<?x?x{mem}, strides=[?,1]>
       %at = make_partition_view %av : partition_view<tile=({m}x{k}), padding_value = zero, tensor_view<?x?x{mem}, strides=[?,1]>>
       {b}
-      %cv = make_tensor_view %c, shape = [%m, %n], strides = [%n, 1] : tile<i32> -> tensor_view<?x?x{out}, strides=[?,1]>
+      %cv = make_tensor_view %c, shape = [%m, %n], strides = [{row_c}, 1] : tile<i32> -> tensor_view<?x?x{out}, strides=[?,1]>
       %ct = make_partition_view %cv : partition_view<tile=({m}x{n}), tensor_view<?x?x{out}, strides=[?,1]>>
       %x, %y, %z = get_tile_block_id : tile<i32>
       %zero = constant <{sum}: {zero}> : tile<{m}x{n}x{sum}>
@@ -254,7 +292,8 @@ impl Gate {
             }
         }
         let (m, n, k) = (self.tile.0 / self.sharing, self.tile.1, self.tile.2);
-        let name = format!("gate-{}-{m}-{n}-{k}-{}-{}", self.element, self.transposed, self.occupancy);
+        let order = if self.transposed { "tn" } else { "nn" };
+        let name = format!("gate-{}-{m}-{n}-{k}-{order}-{}-{}", self.element, self.occupancy, self.any_width);
         let code = disassemble(&cubin, &name)?;
         let has = |of: &str| code.iter().any(|i| i.opcode.starts_with(of));
         for needed in ["UTMALDG.2D", "USETMAXREG", "SYNCS"] {

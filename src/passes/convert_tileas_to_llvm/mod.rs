@@ -306,6 +306,7 @@ impl<'c, 'm> Lower<'c, 'm> {
             Some(Arith::Constant) => self.constant(op),
             // Canonicalization makes these of branches.
             Some(Arith::Select) if MemTokenType::cast(ty(result(op, 0))).is_some() => Ok(()),
+            Some(Arith::TruncF) if self.rounded_pairs(op)? => Ok(()),
             Some(_) => self.elementwise(op),
             None if Math::of(op).is_some() => self.elementwise(op),
             None => Err(fail(op, format!("'{}' has no lowering to LLVM", op_name(op)))),

@@ -269,7 +269,6 @@ impl<'c> Lower<'c, '_> {
         more: &[Val<'c>],
         fresh: bool,
     ) -> Vec<Val<'c>> {
-        let l = &self.l;
         let count = values.len();
         let mut constraints = vec![format!("={}", carrier.class); count];
         let mut args = vec![];
@@ -281,18 +280,37 @@ impl<'c> Lower<'c, '_> {
         if !others.is_empty() {
             constraints.push(others.to_string());
         }
+        self.registers_of_asm(text, &constraints, carrier, count, &args)
+    }
+
+    /// The registers that inline assembly writes.
+    fn registers_of_asm(
+        &self,
+        text: &str,
+        constraints: &[String],
+        carrier: Carrier<'c>,
+        count: usize,
+        args: &[Val<'c>],
+    ) -> Vec<Val<'c>> {
+        let l = &self.l;
         let single = count == 1;
         let result = if single { carrier.ty } else { l.structure(&vec![carrier.ty; count]) };
-        let v = l.asm(text, &constraints.join(","), Some(result), &args, false).expect("asm with a result");
+        let v = l.asm(text, &constraints.join(","), Some(result), args, false).expect("asm with a result");
         if single { vec![v] } else { (0..count).map(|i| l.field(v, carrier.ty, i as i64)).collect() }
     }
 
     /// The first sums of a loop. As constants LLVM would make them again where a loop of no iterations ends, and the
-    /// finaliser takes what is written there for a change of sums under way.
+    /// finaliser takes what is written there for a change of sums under way. They are moved by inline assembly, so that
+    /// the loop's registers are no others': those of a zero that is used elsewhere, too, would have to be copied where
+    /// the loop ends and its sums are under way.
     pub(super) fn pinned(&self, sums: &[Val<'c>]) -> Vec<Val<'c>> {
         let Some(first) = sums.first() else { return vec![] };
         let carrier = self.carrier(if ty(*first) == self.l.f32 { Element::F32 } else { Element::S32 });
-        self.tied("", "", carrier, sums, &[], false)
+        let count = sums.len();
+        let moves: Vec<String> = (0..count).map(|i| format!("mov.b32 ${i}, ${};", count + i)).collect();
+        let constraints =
+            [vec![format!("=&{}", carrier.class); count], vec![carrier.class.to_string(); count]].concat();
+        self.registers_of_asm(&moves.join(" "), &constraints, carrier, count, sums)
     }
 
     //===-- accumulators ----------------------------------------------------===//

@@ -229,6 +229,41 @@ impl<'c> Lower<'c, '_> {
         Ok(true)
     }
 
+    /// A rounding of a tensor of f32 to elements of 16 bits that a branch uses, two at a time. Whether it is one.
+    ///
+    /// Where both sides of a branch make words of the same elements, LLVM rounds these one by one in front of it, and
+    /// the finaliser in each side. If they are sums of warpgroup products, it takes that for reads of sums under way,
+    /// and waits for each product as soon as it is started (C7514). So they are words in front of the branch.
+    pub(super) fn rounded_pairs(&mut self, op: OpRef<'c>) -> Result<bool, Failed> {
+        let (source, result) = (operand(op, 0), result(op, 0));
+        let (Some(from), Some(to)) = (Tensor::of_value(source), Tensor::of_value(result)) else { return Ok(false) };
+        let l = &self.l;
+        // SAFETY: the type is alive.
+        let is_half = unsafe { mlirTypeIsAF16(to.element.to_raw()) || mlirTypeIsABF16(to.element.to_raw()) };
+        let in_branch = || uses(result).iter().any(|(user, _)| block_of(*user) != block_of(op));
+        if from.element != l.f32 || !is_half || !in_branch() {
+            return Ok(false);
+        }
+        let values = self.fragment(op, source)?;
+        if values.len() % 2 != 0 {
+            return Ok(false);
+        }
+        let halves = l.vector(2, to.element);
+        let mut rounded = Vec::with_capacity(values.len());
+        for pair in values.chunks(2) {
+            let both = l.insert(l.insert(l.poison(l.vector(2, l.f32)), pair[0], 0), pair[1], 1);
+            let vector = l.cast("fptrunc", both, halves);
+            let word = l.cast("bitcast", vector, l.i32);
+            for i in 0..2 {
+                let element = l.extract(vector, to.element, i);
+                self.note_origin(element, word, i as u32);
+                rounded.push(element);
+            }
+        }
+        self.set_all(result, rounded);
+        Ok(true)
+    }
+
     /// Two bytes that are an aligned half of one word.
     fn neighbours(&self, pair: &[Val<'c>]) -> Option<Val<'c>> {
         let l = &self.l;

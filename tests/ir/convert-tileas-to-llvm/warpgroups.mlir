@@ -4,10 +4,13 @@
 
 #a = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 72, 128, 256, 512]>
 #b = #nv_tileas.shared_layout<offset = [8, 16, 32, 64, 1, 2, 68]>
+#out = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 64, 128, 256]>
 #c = #nv_tileas.layout<register = [1, 64], lane = [2, 4, 8, 16, 32], warp = [128, 256]>
 !a = !nv_tileas.memdesc<64x16xf16, #a, align = 256>
 !b = !nv_tileas.memdesc<16x8xf16, #b, align = 256>
 !c = tensor<64x8xf32, #c>
+!h = tensor<64x8xbf16, #c>
+!out = !nv_tileas.memdesc<64x8xbf16, #out, align = 256>
 #panel = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 72, 144, 288, 512, 1024, 2048]>
 #rows = #nv_tileas.layout<register = [1, 2, 4, 1024, 2048], lane = [8, 16, 32, 64, 128], warp = [256, 512]>
 !a_ring = !nv_tileas.memdesc<64x16xf16, #a, stages = 3, align = 256>
@@ -171,6 +174,39 @@ gpu.module @o {
       nv_tileas.async.pipeline.consumer_release %p[%it] : <3>
       %next = nv_tileas.async.pipeline.inc_iter %it of %p : <3>
       scf.yield %g, %next : f32, !nv_tileas.pipeline_iterator
+    }
+    nv_tileaa.return
+  }
+}
+
+// The first sums of a loop are moved to registers that are no others': LLVM would take a zero's register for one of
+// them, and copy it where the loop ends, while the product is under way.
+// CHECK-LABEL: llvm.func @carried
+// CHECK: llvm.inline_asm has_side_effects {{.*}}"mov.b32 $0, $4; mov.b32 $1, $5; mov.b32 $2, $6; mov.b32 $3, $7;", "=&f,=&f,=&f,=&f,f,f,f,f"
+// Both sides of a branch use the words of what is rounded in front of it.
+// CHECK: llvm.inline_asm has_side_effects {{.*}}"wgmma.wait_group.sync.aligned 0;"
+// CHECK-COUNT-2: llvm.fptrunc %{{.*}} : vector<2xf32> to vector<2xbf16>
+// CHECK: llvm.cond_br
+// CHECK-NOT: llvm.fptrunc
+gpu.module @p {
+  nv_tileaa.func @carried(%n: i32, %which: i1) attributes {numWarps = 4 : i64} {
+    %x = nv_tileas.alloc_tensor offset 0 : !a
+    %y = nv_tileas.alloc_tensor offset 2048 : !b
+    %out = nv_tileas.alloc_tensor offset 4096 : !out
+    %z = arith.constant dense<0.0> : !c
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %sum = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %z) -> (!c) : i32 {
+      %r = nv_tileas.async.dot %x, %y, %acc by <warpgroup, [64, 8, 16]> : !a, !b, !c
+      nv_tileas.async.dot_wait pending 1
+      scf.yield %r : !c
+    }
+    %t = nv_tileas.async.dot_wait %sum pending 0 : !c -> !c
+    %h = arith.truncf %t : !c to !h
+    scf.if %which {
+      nv_tileas.local_store %h, %out vector 2 : !h, !out
+    } else {
+      nv_tileas.local_store %h, %out vector 2 : !h, !out
     }
     nv_tileaa.return
   }
