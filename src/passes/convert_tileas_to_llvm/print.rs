@@ -553,8 +553,18 @@ impl<'c> Lower<'c, '_> {
             }
         });
         let mine = l.cast("zext", bad, l.i32);
-        let any = l.intrinsic("llvm.nvvm.barrier0.or", Some(l.i32), &[mine]).expect("an intrinsic with a result");
-        let any = l.icmp(Cmp::Ne, any, l.i32c(0));
+        let any = match self.barrier_id {
+            // An agent's threads meet at a barrier of their own: the others do something else.
+            Some(id) => {
+                let text = format!(
+                    "{{ .reg .pred p; setp.ne.b32 p, $1, 0; bar.red.or.pred p, {id}, {}, p; selp.b32 $0, 1, 0, p; }}",
+                    32 * self.warps
+                );
+                l.asm(&text, "=r,r,~{memory}", Some(l.i32), &[mine], false)
+            }
+            None => l.intrinsic("llvm.nvvm.barrier0.or", Some(l.i32), &[mine]),
+        };
+        let any = l.icmp(Cmp::Ne, any.expect("a result"), l.i32c(0));
         l.when(any, || self.stop(x.message(), &file, line));
         Ok(())
     }
