@@ -123,16 +123,19 @@ fn batched(name: &str) -> Result<(), Failed> {
     Ok(())
 }
 
+/// The code of a program of the corpus, which must not spill.
+fn without_spills(name: &str) -> Result<Vec<sass::Instruction>, Failed> {
+    let cubin = sass::assemble(&format!("{name}.13.1"), "sm_90")?;
+    if let Some(kernel) = cubin.resources.iter().find(|k| k.spill_stores + k.spill_loads > 0) {
+        return Err(format!("{} bytes are spilled", kernel.spill_stores).into());
+    }
+    Ok(disassemble(&cubin, &format!("gate-{name}"))?)
+}
+
 /// A program of the corpus whose rows a list names: the producer's threads copy them, 16 bytes at a time, and none of
 /// them goes through registers. Consumers have one fence more in an iteration, and nothing else.
 fn copied(name: &str) -> Result<(), Failed> {
-    let cubin = sass::assemble(&format!("{name}.13.1"), "sm_90")?;
-    for kernel in &cubin.resources {
-        if kernel.spill_stores + kernel.spill_loads > 0 {
-            return Err(format!("{} bytes are spilled", kernel.spill_stores).into());
-        }
-    }
-    let code = disassemble(&cubin, &format!("gate-{name}"))?;
+    let code = without_spills(name)?;
     let producer = innermost(&code, "LDGSTS.E").ok_or("no loop with copies of threads")?;
     let consumer = innermost(&code, "GMMA").ok_or("no loop with products")?;
     let count = |body: &[sass::Instruction], of: &str| body.iter().filter(|i| i.opcode.starts_with(of)).count();
@@ -156,13 +159,7 @@ fn copied(name: &str) -> Result<(), Failed> {
 /// A program of the corpus that multiplies its rows by two matrices: tensor copies bring three tiles an iteration, and
 /// the consumers' loop is that of one product of as many columns.
 fn shared(name: &str) -> Result<(), Failed> {
-    let cubin = sass::assemble(&format!("{name}.13.1"), "sm_90")?;
-    for kernel in &cubin.resources {
-        if kernel.spill_stores + kernel.spill_loads > 0 {
-            return Err(format!("{} bytes are spilled", kernel.spill_stores).into());
-        }
-    }
-    let code = disassemble(&cubin, &format!("gate-{name}"))?;
+    let code = without_spills(name)?;
     let consumer = innermost(&code, "GMMA").ok_or("no loop with products")?;
     let count = |body: &[sass::Instruction], of: &str| body.iter().filter(|i| i.opcode.contains(of)).count();
     let copies = (count(&code, "UTMALDG"), count(&code, "LDGSTS"));

@@ -163,7 +163,7 @@ fn products_of(tile: Val<'_>) -> Option<Vec<OpRef<'_>>> {
 }
 
 /// Whether products can be started one right behind the other: each adds to sums that the loop around it carries and
-/// does nothing else with, so that it is at home anywhere in an iteration. One product always can.
+/// does nothing else with, so that it may stand anywhere in an iteration. One product always can.
 fn go_together(products: &[OpRef<'_>]) -> bool {
     let home = |op: &OpRef<'_>| block_of(*op);
     let [first, others @ ..] = products else { return false };
@@ -203,10 +203,10 @@ pub fn groups_by_tiles(tiles: &[Vec<usize>]) -> Vec<Vec<usize>> {
     let mut groups: Vec<Vec<usize>> = vec![];
     for (product, own) in tiles.iter().enumerate() {
         let shares = |group: &Vec<usize>| group.iter().any(|other| own.iter().any(|t| tiles[*other].contains(t)));
-        let (mut with, without): (Vec<_>, Vec<_>) = groups.into_iter().partition(shares);
-        groups = without;
-        let mut joined: Vec<usize> = with.drain(..).flatten().chain([product]).collect();
+        let (with, without): (Vec<_>, Vec<_>) = groups.into_iter().partition(shares);
+        let mut joined: Vec<usize> = with.into_iter().flatten().chain([product]).collect();
         joined.sort_unstable();
+        groups = without;
         groups.push(joined);
     }
     groups.sort_unstable();

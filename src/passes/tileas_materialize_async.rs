@@ -278,7 +278,7 @@ impl<'c> Product<'c> {
         Ok(Self { dots, sides })
     }
 
-    /// Where the program does it: what all its operands need stands in front of that.
+    /// The last of the products: all start there, behind everything that any of them needs.
     fn place(&self) -> OpRef<'c> {
         self.dots[self.dots.len() - 1].op()
     }

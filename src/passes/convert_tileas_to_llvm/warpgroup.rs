@@ -300,9 +300,9 @@ impl<'c> Lower<'c, '_> {
     }
 
     /// The first sums of a loop. As constants LLVM would make them again where a loop of no iterations ends, and the
-    /// finaliser takes what is written there for a change of sums under way. They are moved by inline assembly, so that
-    /// the loop's registers are no others': those of a zero that is used elsewhere, too, would have to be copied where
-    /// the loop ends and its sums are under way.
+    /// finaliser takes what is written there for a change of sums under way. Inline assembly moves them to new
+    /// registers: LLVM might give a sum the register of a zero that something else uses too, and would then copy the
+    /// sum where the loop ends, while its product is under way.
     pub(super) fn pinned(&self, sums: &[Val<'c>]) -> Vec<Val<'c>> {
         let Some(first) = sums.first() else { return vec![] };
         let carrier = self.carrier(if ty(*first) == self.l.f32 { Element::F32 } else { Element::S32 });

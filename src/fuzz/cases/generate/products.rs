@@ -303,7 +303,7 @@ impl Generator {
         if pairs.iter().any(|[_, r]| *r == 1) {
             right.push(more(self, &p.rhs, [depth, p.rhs.tile[1]]));
         }
-        let sums = self.deep_in_all(p, p.bound, vec![zero; pairs.len()], |g, k, sums| {
+        let sums = self.deep_with_sums(p, p.bound, vec![zero; pairs.len()], |g, k, sums| {
             let (mut lhs, mut rhs) = (vec![None; left.len()], vec![None; right.len()]);
             let mut out = vec![];
             for ([l, r], sum) in pairs.iter().zip(sums) {
@@ -325,11 +325,11 @@ impl Generator {
         init: Value,
         body: impl FnOnce(&mut Self, Value, Value) -> Value,
     ) -> Value {
-        self.deep_in_all(p, bound, vec![init], |g, k, sums| vec![body(g, k, sums[0])])[0]
+        self.deep_with_sums(p, bound, vec![init], |g, k, sums| vec![body(g, k, sums[0])])[0]
     }
 
-    /// A loop that carries several.
-    fn deep_in_all(
+    /// A loop that carries several sums.
+    fn deep_with_sums(
         &mut self,
         p: &Products,
         bound: Value,
