@@ -29,8 +29,10 @@ struct Gate {
     /// Instructions of an iteration at most, and waits for products.
     instructions: usize,
     waits: usize,
-    /// Threads change stages before they are multiplied.
+    /// Those who multiply change stages first.
     prepared: bool,
+    /// A warpgroup changes stages and does nothing else.
+    preparer: bool,
     /// Blocks of a multiprocessor that the program asks for.
     occupancy: u32,
     /// Thread blocks that share a tile block.
@@ -49,6 +51,7 @@ const HALVES: Gate = Gate {
     instructions: 34,
     waits: 1,
     prepared: false,
+    preparer: false,
     occupancy: 1,
     sharing: 1,
     any_width: false,
@@ -81,12 +84,23 @@ const GATES: &[Gate] = &[
     BYTES,
     Gate { tile: (128, 128, 128), columns: 128, ..BYTES },
     Gate { transposed: false, instructions: 206, prepared: true, ..BYTES },
+    Gate { tile: (128, 128, 128), transposed: false, columns: 128, instructions: 206, prepared: true, ..BYTES },
     FLOATS,
     Gate { element: "f8E5M2", ..FLOATS },
-    Gate { transposed: false, instructions: 338, prepared: true, ..FLOATS },
+    // Operands are turned by others: the loop is the same.
+    Gate { transposed: false, preparer: true, ..FLOATS },
     // More consumers hide each other's additions, and change stages faster.
     Gate { tile: (128, 128, 128), stages: 4, groups: (2, 2), columns: 64, instructions: 64, waits: 1, ..FLOATS },
     Gate { tile: (64, 256, 128), groups: (1, 2), instructions: 96, waits: 1, ..FLOATS },
+    Gate {
+        tile: (64, 256, 128),
+        transposed: false,
+        groups: (1, 2),
+        instructions: 96,
+        waits: 1,
+        preparer: true,
+        ..FLOATS
+    },
     WORDS,
     Gate { transposed: false, instructions: 86, prepared: true, ..WORDS },
     Gate { tile: (128, 128, 32), columns: 128, ..WORDS },
@@ -274,7 +288,7 @@ impl Gate {
         if stages.is_none_or(|s: u32| s < self.stages) {
             return Err(format!("{stages:?} stages, and {} should fit", self.stages).into());
         }
-        let warpgroups = self.groups.0 * self.groups.1 + 1;
+        let warpgroups = self.groups.0 * self.groups.1 + 1 + u32::from(self.preparer);
         if !ptx.contains(&format!(".reqntid {}", 128 * warpgroups)) {
             return Err(format!("the block has not {warpgroups} warpgroups").into());
         }
@@ -298,6 +312,11 @@ impl Gate {
                 return Err(format!("no {needed} in the code").into());
             }
         }
+        if self.preparer
+            != innermost(&code, "LDSM").is_some_and(|turning| !turning.iter().any(|i| i.opcode.contains("GMMA")))
+        {
+            return Err("a loop that turns tiles is there where none should be, or is not".into());
+        }
         let body = innermost(&code, "GMMA").ok_or("no loop with products")?;
         let count = |of: &str| body.iter().filter(|i| i.opcode.contains(of)).count();
         let products = count(&format!("GMMA.64x{}x", self.columns));
@@ -318,7 +337,7 @@ impl Gate {
             return Err(format!("{} instructions in {iterations} iterations", body.len()).into());
         }
         let never = ["LDL", "STL", "LDG", "STG"];
-        let changes: &[&str] = if self.prepared { &[] } else { &["LDS", "STS", "BAR"] };
+        let changes: &[&str] = if self.prepared { &[] } else { &["LDS", "STS", "BAR", "PRMT"] };
         let moved = body.iter().find(|i| never.iter().chain(changes).any(|of| i.opcode.starts_with(of)));
         match moved {
             Some(i) => Err(format!("{} in the loop", i.opcode).into()),

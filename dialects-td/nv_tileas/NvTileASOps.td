@@ -173,6 +173,21 @@ def NvTileAS_LocalLoadOp : NvTileAS_Op<"local_load", NvTileAA_FixedLayouts> {
   let hasVerifier = 1;
 }
 
+def NvTileAS_LocalTurnOp : NvTileAS_Op<"local_turn", NvTileAA_Program> {
+  let summary = "turn a tile of bytes where it lies in shared memory: what was contiguous along one dimension becomes "
+                "so along the other";
+  let description = [{
+    `dest` is `source` under another type (`memdesc_reinterpret`), which says where elements lie afterwards. Both are made
+    of panels of 128 rows of 128 bytes, of which the 16 bytes at `c` of row `r` lie at `c ^ (r & 7)`, as tensor copies and
+    products have them. All warps of the agent, or else of the block, take part. Each moves bytes of its own: they need
+    not meet before or in it, but before any of them uses what it gives.
+  }];
+  let arguments = (ins NvTileAS_SourceStorage<NvTileAS_MemDescType>:$source,
+      NvTileAS_DestStorage<NvTileAS_MemDescType>:$dest);
+  let assemblyFormat = "$source `,` $dest attr-dict `:` type($source) `,` type($dest)";
+  let hasVerifier = 1;
+}
+
 def NvTileAS_BarrierOp : NvTileAS_SyncOp<"barrier", NvTileAA_Program, NvTileAA_SyncBarrier, NvTileAA_ScopeAgent,
     [NvTileAA_TouchesAll]> {
   let summary = "all threads of an agent, or else of the block, meet; earlier accesses are visible to all of them then";

@@ -172,6 +172,18 @@ struct Pipeline {
     consumers: u32,
     full: Array,
     empty: Array,
+    /// Where others change stages before consumers have them.
+    prepared: Option<Array>,
+}
+
+impl Pipeline {
+    /// The barriers that say that stages are full, or that they are prepared.
+    fn ready(&self, op: OpRef<'_>, prepared: bool) -> Result<Array, String> {
+        if !prepared {
+            return Ok(self.full);
+        }
+        self.prepared.ok_or_else(|| format!("'{}' is about preparers, which the pipeline has not", op_name(op)))
+    }
 }
 
 struct Extract<'c> {
@@ -220,7 +232,12 @@ impl<'c> Extract<'c> {
                 u32::try_from(pipeline.arrivals().unwrap_or(1)).map_err(|_| (op, "too many arrivals".to_string()))?;
             let full = program.barrier(&format!("full{i}"), stages as usize, arrivals);
             let empty = program.barrier(&format!("empty{i}"), stages as usize, consumers);
-            known.insert(key(pipeline.pipeline()), Pipeline { stages, consumers, full, empty });
+            let prepared = pipeline.preparers().map(|warps| {
+                let warps = u32::try_from(warps).map_err(|_| (op, "too many preparers".to_string()))?;
+                Ok(program.barrier(&format!("prepared{i}"), stages as usize, warps))
+            });
+            let prepared = prepared.transpose()?;
+            known.insert(key(pipeline.pipeline()), Pipeline { stages, consumers, full, empty, prepared });
         }
         let mut turns = FxHashMap::default();
         for (i, made) in collect_ops(function, CreateTurnsOp::cast).into_iter().enumerate() {
@@ -342,15 +359,11 @@ impl<'c> Extract<'c> {
             }
             Some(CreateTurnsOp(_) | TakeTurnOp(_) | GiveTurnOp(_) | EndTurnsOp(_)) => self.turn(op, out)?,
             Some(LocalLoadOp(x)) => self.touch(op, x.source(), out)?,
-            // A producer's warps fill a stage.
-            Some(LocalStoreOp(x)) if self.fills => {
-                if let Some((into, tag)) = self.place(op, x.dest())? {
-                    out.push(Op::Write { into, tag });
-                    self.stored = true;
-                }
+            Some(LocalStoreOp(x)) => self.store(op, x.dest(), out)?,
+            Some(LocalTurnOp(x)) => {
+                self.touch(op, x.source(), out)?;
+                self.store(op, x.dest(), out)?;
             }
-            // Threads change what they have been given: the stage must still be theirs, as for a read.
-            Some(LocalStoreOp(x)) => self.touch(op, x.dest(), out)?,
             _ if self.relevant.contains(&op_key(op)) && region_count(op) > 0 => {
                 return Err((op, "a pipeline in this op cannot be followed".into()));
             }
@@ -382,6 +395,20 @@ impl<'c> Extract<'c> {
     fn touch(&mut self, op: OpRef<'c>, memory: Val<'c>, out: &mut Vec<Op>) -> Result<(), Fault<'c>> {
         if let Some((from, tag)) = self.place(op, memory)? {
             out.push(Op::Read { from, tag });
+        }
+        Ok(())
+    }
+
+    /// What threads store to a stage.
+    fn store(&mut self, op: OpRef<'c>, memory: Val<'c>, out: &mut Vec<Op>) -> Result<(), Fault<'c>> {
+        if !self.fills {
+            // They change what they have been given: the stage must still be theirs, as for a read.
+            return self.touch(op, memory, out);
+        }
+        // They fill it, or change it for others.
+        if let Some((into, tag)) = self.place(op, memory)? {
+            out.push(Op::Write { into, tag });
+            self.stored = true;
         }
         Ok(())
     }
@@ -436,7 +463,7 @@ impl<'c> Extract<'c> {
         if self.groups > 1 {
             return Err((op, "warpgroups that take turns fill a stage together, which cannot be followed".into()));
         }
-        let barrier = pipeline.full.at(&slot);
+        let barrier = pipeline.ready(op, x.prepared()).map_err(|text| (op, text))?.at(&slot);
         if x.copies() && self.stored {
             return Err((op, "what the warps have stored is not committed before their copies".into()));
         }
@@ -452,7 +479,8 @@ impl<'c> Extract<'c> {
     fn wait(&mut self, x: ConsumerWaitOp<'c>, out: &mut Vec<Op>) -> Result<(), Fault<'c>> {
         let (slot, parity) = self.slot(x.op(), x.pipeline(), x.iterator())?;
         let pipeline = self.pipeline(x.op(), x.pipeline())?;
-        out.push(Op::Wait { barrier: pipeline.full.at(&slot), parity });
+        let barrier = pipeline.ready(x.op(), x.prepared()).map_err(|text| (x.op(), text))?.at(&slot);
+        out.push(Op::Wait { barrier, parity });
         Ok(())
     }
 

@@ -639,8 +639,10 @@ fn is_after_pipelines(access: &SharedAccess<'_>, other: &SharedAccess<'_>) -> bo
 /// theirs, up to the product that reads what they have written.
 fn is_within_stage(earlier: &SharedAccess<'_>, later: &SharedAccess<'_>) -> bool {
     if let (Some(a), Some(b)) = (earlier.turn, later.turn) {
-        // Between two turns at a stage of a producer's warps all of them have committed, and consumers have read.
-        return a == b && earlier.op != later.op;
+        // Between two turns of such warps at a stage all of them have committed, and consumers have read. What comes
+        // later though it stands before is of another turn.
+        let before = |block| ops_of(block).take_while(|o| *o != later.op).any(|o| o == earlier.op);
+        return a == b && block_around(later.op).is_some_and(before);
     }
     earlier.by_threads && (later.by_threads || earlier.write && !later.write)
 }

@@ -28,6 +28,9 @@ pub struct ProductPlan {
     pub stages: u32,
     /// Registers of a thread: at launch, of the producer, of a consumer.
     pub registers: [u32; 3],
+    /// Registers of a thread of the warpgroup that changes stages before they are multiplied; where there is none,
+    /// consumers change them.
+    pub preparer: Option<u32>,
     /// Bytes of shared memory that a conversion may take beside the rings.
     pub scratch: u32,
 }
@@ -41,14 +44,20 @@ impl ProductPlan {
         self.producers * WARPGROUP
     }
 
+    /// Warps that change stages and do nothing else.
+    pub fn preparer_warps(&self) -> u32 {
+        if self.preparer.is_some() { WARPGROUP } else { 0 }
+    }
+
     /// Puts the plan on a function.
     pub fn attach<'c>(&self, function: OpRef<'c>, context: &'c Context) {
-        let Self { groups: [m, n], producers, columns, stages, registers: [launch, producer, consumer], scratch } =
-            self;
+        let Self { groups: [m, n], producers, columns, stages, registers, preparer, scratch } = self;
+        let [launch, producer, consumer] = registers;
+        let preparer = preparer.map_or(String::new(), |registers| format!("preparer = {registers} : i64, "));
         // One is the rule.
         let producers = if *producers == 1 { String::new() } else { format!("producers = {producers} : i64, ") };
         let text = format!(
-            "{{columns = {columns} : i64, groups = array<i64: {m}, {n}>, {producers}\
+            "{{columns = {columns} : i64, groups = array<i64: {m}, {n}>, {preparer}{producers}\
              registers = array<i64: {launch}, {producer}, {consumer}>, scratch = {scratch} : i64, \
              stages = {stages} : i64}}"
         );
@@ -71,6 +80,10 @@ impl ProductPlan {
             columns: whole("columns")?,
             stages: whole("stages")?,
             registers: list("registers")?.try_into().ok()?,
+            preparer: match entry(plan, "preparer") {
+                Some(_) => Some(whole("preparer")?),
+                None => None,
+            },
             scratch: whole("scratch")?,
         })
     }

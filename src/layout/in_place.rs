@@ -22,6 +22,32 @@ use crate::map::low_mask;
 use crate::shape::Shape;
 use crate::subspace::Subspace;
 
+/// Bits of a row of a panel, and of the rows of one.
+const PANEL: usize = 7;
+/// Low bits of a row's number, by which its parts of 16 bytes are flipped.
+const FLIPPED: usize = 3;
+/// The first bit of a byte's place in its row that is flipped.
+const FLIPPED_FROM: usize = 4;
+
+/// The number of panels, if two arrangements of a tile of bytes are panels of 128 rows of 128 bytes each, one behind
+/// the other, that differ by what is a row and what is a column of each. The 16 bytes at `c` of row `r` lie at
+/// `c ^ (r & 7)`. Squares of 16x16 bytes then change places by two, or are turned in their own place.
+pub fn turned_panels(from: &SharedLayout, to: &SharedLayout) -> Option<u64> {
+    let (a, b) = (from.bases(), to.bases());
+    let (inside, outside) = (a.get(..2 * PANEL)?, a.get(2 * PANEL..)?);
+    let rows_of = |columns: &[u64], rows: &[u64]| -> Vec<u64> {
+        let flip = |i: usize| if i < FLIPPED { columns[FLIPPED_FROM + i] } else { 0 };
+        rows.iter().enumerate().map(|(i, row)| row ^ flip(i)).collect()
+    };
+    let (x, y) = (&inside[..PANEL], b.get(..PANEL)?);
+    let is_unit = |v: &u64| v.is_power_of_two();
+    let is_turned = x.iter().chain(y).all(is_unit)
+        && inside[PANEL..] == rows_of(x, y)
+        && b[PANEL..2 * PANEL] == rows_of(y, x)
+        && b.get(2 * PANEL..) == Some(outside);
+    is_turned.then(|| 1 << outside.len())
+}
+
 /// log2 of the bytes that a thread reads at once where the order stays.
 const VECTOR_LOG2: u32 = 4;
 

@@ -155,7 +155,7 @@ pub use dot::{FragmentStride, Multiplier, Product, Step, WarpGrid};
 pub use error::{LayoutError, Result};
 pub use expr::{BitExpr, Coordinate, LinearExpr, Term};
 pub use hardware_swizzle::{HardwareError, HardwareLayout, HardwareSwizzle, Major, MatrixDescriptor, WarpgroupOperand};
-pub use in_place::{InPlace, Part};
+pub use in_place::{InPlace, Part, turned_panels};
 pub use layout::{Input, InputMasks, LANE_BITS, Layout, Place, Thread, WARP_SIZE};
 pub use map::{LinearMap, combine, low_mask};
 pub use mma::{Fragment, MmaShape, MmaTiling, Operand, TmemShape, TmemTile, mma_tiled, tmem_layout};

@@ -66,7 +66,7 @@ fn outline<'c>(
     let b = Builder::before(context, dot);
     let warps = i64_attr(context, plan.producer_warps().into());
     let fast = i64_attr(context, how.fast as i64);
-    let produced = ProduceOneOp::build(&b, &[ty(tile)], warps, fast, how.or_copy, region).map_err(error)?;
+    let produced = ProduceOneOp::build(&b, &[ty(tile)], warps, fast, how.or_copy, false, region).map_err(error)?;
     set_operand(dot, i, result(produced.op(), 0));
     program.erase_dead(context).map_err(|(op, e)| fail(op, e.to_string()))
 }

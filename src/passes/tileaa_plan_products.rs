@@ -206,6 +206,7 @@ fn plan<'c>(
         columns: plan.columns,
         stages,
         registers: [registers.launch, registers.producer, registers.consumer],
+        preparer: registers.preparer,
         scratch,
     })
 }

@@ -1,8 +1,9 @@
 //! `tileas-keep-addresses-in-loops`: loops that multiply tiles compute their addresses themselves.
 //!
 //! LLVM moves what does not change out of loops, however many registers that takes: one or two for every address of a
-//! tile. Around matrix products there are none to spare, and a sum an iteration costs nothing there. Loops with a
-//! product in them get the unit attribute `nv_tileas.addresses_in_loop`, with which `convert-tileas-to-llvm` hides the
+//! tile. Around matrix products there are none to spare, and a sum an iteration costs nothing there. Nor have warps
+//! that change stages for products registers for more than what they hold of one. Loops with a product in them, or with
+//! such a change, get the unit attribute `nv_tileas.addresses_in_loop`, with which `convert-tileas-to-llvm` hides the
 //! part of an address that depends on the thread behind an empty instruction that LLVM cannot see through. Loops inside
 //! such a loop need no attribute of their own.
 
@@ -10,6 +11,7 @@ use crate::{
     dialect::{
         dots::AnyDot,
         loops::{ADDRESSES_IN_LOOP, loops_around},
+        nv_tileas::ProducerCommitOp,
         pass::{Failed, PassContext, RustPass, descriptors},
         rt::*,
     },
@@ -25,8 +27,9 @@ impl RustPass for KeepAddressesInLoops {
 
     fn run<'c>(&mut self, op: OpRef<'c>, context: &'c Context, cx: &PassContext) -> Result<(), Failed> {
         use descriptors::tileas_keep_addresses_in_loops::stat;
-        for dot in collect_ops(op, AnyDot::cast) {
-            let Some(outermost) = loops_around(dot.op()).last() else { continue };
+        let prepares = |o| ProducerCommitOp::cast(o).is_some_and(|c| c.prepared());
+        for inside in collect_ops(op, |o| (AnyDot::cast(o).is_some() || prepares(o)).then_some(o)) {
+            let Some(outermost) = loops_around(inside).last() else { continue };
             if discardable_attr(outermost, ADDRESSES_IN_LOOP).is_none() {
                 set_discardable_attr(outermost, ADDRESSES_IN_LOOP, Attribute::unit(context));
                 cx.stat_add(stat::NUM_LOOPS, 1);

@@ -35,7 +35,14 @@
 //! one behind the other, and all are waited for before it is released. Each of them does nothing but add up in a loop.
 //!
 //! Where an operand is computed from what is loaded, element by element, or must be turned, threads change the stage
-//! between the wait and the product (`prepare`), while the product before is under way.
+//! between the wait and the product (`prepare`), while the product before is under way. Where the plan has a
+//! *preparer*, its warps do so, and consumers wait for them:
+//!
+//! ```text
+//!   elect { acquire [it]; copy a into ring[it] .. }
+//!   produce_one prepares { wait [it]; change ring[it]; commit [it] prepared }
+//!   wait [it] prepared;  c = async.dot ..
+//! ```
 //!
 //! An operand that warps of the producer make (`produce_one`) is stored by them to its stage; they announce nothing,
 //! but each of them arrives when it has stored its part:
@@ -141,13 +148,13 @@ impl RustPass for MaterializeAsync {
             let ready = readiness::test(context, entry, &mut products)?;
             let mut maps = TensorMaps::default();
             let mut streams: Vec<Stream<'c>> = vec![];
-            let depths: Vec<u32> = products.iter().map(|p| stages(p, &products, plan)).collect::<Result<_, _>>()?;
-            for (product, stages) in products.into_iter().zip(depths) {
+            let rings: Vec<RingPlan> = products.iter().map(|p| ring(p, &products, plan)).collect::<Result<_, _>>()?;
+            for (product, ring) in products.into_iter().zip(rings) {
                 let alike = streams.iter_mut().find(|s| s.takes(&product));
                 let stream = match alike {
                     Some(stream) => stream,
                     None => {
-                        streams.push(Stream::new(&product, &top, plan, stages)?);
+                        streams.push(Stream::new(&product, &top, plan, ring)?);
                         streams.last_mut().expect("one was added")
                     }
                 };
@@ -170,17 +177,29 @@ impl RustPass for MaterializeAsync {
     }
 }
 
-/// Stages of the ring of a product: what the schedules of all products that share it take, or what the plan says.
-fn stages<'c>(product: &Product<'c>, all: &[Product<'c>], plan: ProductPlan) -> Result<u32, Failed> {
-    let alike = all.iter().filter(|p| p.is_like(product));
-    let scheduled: Option<Vec<u32>> = alike.map(|p| p.dots.iter().find_map(|dot| stages_of(dot.op()))).collect();
-    let Some(most) = scheduled.and_then(|s| s.into_iter().max()) else { return Ok(plan.stages) };
+/// What a ring is like.
+#[derive(Clone, Copy)]
+struct RingPlan {
+    stages: u32,
+    /// Whether others than the consumers change its stages before these have them.
+    prepared: bool,
+}
+
+/// The ring of a product. It has as many stages as the schedules of all products that share it take, or as the plan
+/// says; if stages of any of these are changed by others, all of them go through their hands.
+fn ring<'c>(product: &Product<'c>, all: &[Product<'c>], plan: ProductPlan) -> Result<RingPlan, Failed> {
+    let alike = || all.iter().filter(|p| p.is_like(product));
+    let prepared = plan.preparer.is_some() && alike().any(Product::is_prepared);
+    let scheduled: Option<Vec<u32>> = alike().map(|p| p.dots.iter().find_map(|dot| stages_of(dot.op()))).collect();
+    let Some(most) = scheduled.and_then(|s| s.into_iter().max()) else {
+        return Ok(RingPlan { stages: plan.stages, prepared });
+    };
     if !(2..=plan.stages).contains(&most) {
         let text =
             format!("its schedule takes a ring of {most} stages, and the plan has room for 2 to {}", plan.stages);
         return Err(fail(product.place(), text));
     }
-    Ok(most)
+    Ok(RingPlan { stages: most, prepared })
 }
 
 /// The loads whose tiles a product multiplies.
@@ -296,6 +315,11 @@ impl<'c> Product<'c> {
     /// The operands that copies bring.
     fn copied(&self) -> impl Iterator<Item = (&Side<'c>, &Copied<'c>)> {
         self.sides.iter().filter_map(|s| if let From::Copied(copied) = &s.from { Some((s, copied)) } else { None })
+    }
+
+    /// Whether threads change a stage before it is multiplied.
+    fn is_prepared(&self) -> bool {
+        self.copied().any(|(_, c)| c.prepared.is_some())
     }
 
     /// Tensor copies with the numbers of the sides that they fill: those of every launch, and also those that views are

@@ -64,12 +64,12 @@ impl RustPass for SpecializeAgents {
         use descriptors::tileas_specialize_agents::stat;
         for function in collect_ops(op, nv_tileaa::FuncOp::cast) {
             let Some(plan) = ProductPlan::of(function.op()) else { continue };
-            let fills = fills(function.op());
+            let (preparing, fills): (Vec<_>, Vec<_>) = fills(function.op()).into_iter().partition(|f| prepares(*f));
             if fills.is_empty() || !collect_ops(function.op(), AgentSwitchOp::cast).is_empty() {
                 continue;
             }
             cx.stat_add(stat::NUM_SPECIALIZED, 1);
-            specialize(function, plan, &fills, context)?;
+            specialize(function, plan, [&fills, &preparing], context)?;
         }
         Ok(())
     }
@@ -78,7 +78,7 @@ impl RustPass for SpecializeAgents {
 fn specialize<'c>(
     function: nv_tileaa::FuncOp<'c>,
     plan: ProductPlan,
-    fills: &[OpRef<'c>],
+    [fills, preparing]: [&[OpRef<'c>]; 2],
     context: &'c Context,
 ) -> Result<(), Failed> {
     let op = function.op();
@@ -90,10 +90,18 @@ fn specialize<'c>(
     let is_given = |o: OpRef<'c>| shared.contains(&o);
 
     let location = op.location();
+    let preparer = plan.preparer.map(|registers| (registers, Region::new()));
+    if let Some((_, preparer)) = &preparer {
+        let block = append_block(preparer, &[], location);
+        let (maps, inside, warps) = (vec![], vec![], plan.preparer_warps());
+        Program { function: op, entry, warps, fills: preparing, maps, inside, given: &is_given, context }
+            .write(block, None)?;
+    }
     let producer = Region::new();
     let producer_block = append_block(&producer, &[], location);
     let (inside, maps): (Vec<_>, Vec<_>) = all_maps.iter().map(|m| m.op()).partition(|m| is_inside(*m));
-    let program = Program { function: op, entry, plan, fills, maps, inside, given: &is_given, context };
+    let warps = plan.producer_warps();
+    let program = Program { function: op, entry, warps, fills, maps, inside, given: &is_given, context };
     let mut tested: Vec<OpRef<'c>> =
         fills.iter().filter_map(|f| parent_op(*f)).filter(|o| readiness(*o).is_some()).collect();
     // Each is met with both of its programs.
@@ -106,19 +114,26 @@ fn specialize<'c>(
     // The consumer takes what is left of the original.
     let consumer = Region::new();
     let consumer_block = append_block(&consumer, &[], location);
-    fills.iter().for_each(|f| erase(*f));
+    fills.iter().chain(preparing).for_each(|f| erase(*f));
     tested.into_iter().for_each(erase);
     all_maps.iter().for_each(|m| erase(m.op()));
     let program: Vec<OpRef<'c>> = ops_of(entry).filter(|o| !is_given(*o) && *o != last).collect();
     let b = Builder::before(context, last);
     b.set_location(location);
     let [launch, for_producer, for_consumer] = plan.registers.map(i64::from);
-    let warps = [plan.consumer_warps(), plan.producer_warps()].map(i64::from);
+    let mut warps = vec![plan.consumer_warps(), plan.producer_warps()];
+    let mut registers = vec![for_consumer, for_producer];
     let mut state = b.state("nv_tileas.async.pipeline.agent_switch");
-    state.attr("warps", i64s_to_attr(context, &warps));
-    state.attr("registers", i64s_to_attr(context, &[for_consumer, for_producer]));
     state.region(consumer);
     state.region(producer);
+    if let Some((for_preparer, preparer)) = preparer {
+        warps.push(plan.preparer_warps());
+        registers.push(for_preparer.into());
+        state.region(preparer);
+    }
+    let warps: Vec<i64> = warps.into_iter().map(i64::from).collect();
+    state.attr("warps", i64s_to_attr(context, &warps));
+    state.attr("registers", i64s_to_attr(context, &registers));
     b.insert(state).map_err(|e| fail(op, e.to_string()))?;
     for op in program {
         move_to_end(op, consumer_block);
@@ -128,11 +143,11 @@ fn specialize<'c>(
     Ok(())
 }
 
-/// The producer's program, as a part of the function's.
+/// The program of the producer or of the preparer, as a part of the function's.
 struct Program<'c, 'p> {
     function: OpRef<'c>,
     entry: Blk<'c>,
-    plan: ProductPlan,
+    warps: u32,
     fills: &'p [OpRef<'c>],
     /// Ops that make maps at the top of the function, and in loops and branches.
     maps: Vec<OpRef<'c>>,
@@ -146,8 +161,8 @@ impl<'c> Program<'c, '_> {
     fn slice(&self, roots: &[OpRef<'c>], skip: &dyn Fn(Val<'c>) -> bool) -> Result<Slice<'c>, Failed> {
         let slice = Slice::of(self.function, roots, self.given, skip);
         slice
-            .map(|slice| slice.for_warps(self.plan.producer_warps().into()))
-            .map_err(|(at, reason)| fail(at, format!("the producer cannot be told apart: {reason}")))
+            .map(|slice| slice.for_warps(self.warps.into()))
+            .map_err(|(at, reason)| fail(at, format!("the program of an agent cannot be told apart: {reason}")))
     }
 
     /// Grids that the loads wait for are waited for by both agents.
@@ -268,6 +283,11 @@ fn write_fill<'c>(
         }
     }
     Ok(())
+}
+
+/// Whether a program changes stages that others fill.
+fn prepares(fill: OpRef<'_>) -> bool {
+    ProduceOneOp::cast(fill).is_some_and(|f| f.prepares())
 }
 
 /// Whether an op at the top of a function belongs to no agent: storage, pipelines, and the barrier behind them.

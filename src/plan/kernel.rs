@@ -89,10 +89,9 @@ pub fn plan_kernel(
     machine: &Machine,
 ) -> Result<KernelPlan, NoPlan> {
     let numbers = Numbers::new(machine)?;
-    let all = || kernel.products.iter().chain(&kernel.elsewhere);
-    let rows = all().map(|p| p.m / 64).min().unwrap_or(0);
+    let rows = all_products(kernel).map(|p| p.m / 64).min().unwrap_or(0);
     let columns = kernel.products.iter().map(|p| p.n.min(256)).max().unwrap_or(0);
-    for p in all() {
+    for p in all_products(kernel) {
         let whole = p.m >= 64 && p.n >= 8 && p.k >= 256 / p.operand.bits();
         if !whole || ![p.m, p.n, p.k].into_iter().all(|e| e.is_power_of_two() && e <= 1 << 12) {
             return Err(NoPlan::Shape { m: p.m, n: p.n, k: p.k });
@@ -105,7 +104,8 @@ pub fn plan_kernel(
         if groups > rows {
             continue;
         }
-        match widest(kernel, live(groups), &numbers, (groups, columns, blocks)) {
+        let candidate = Candidate { groups: (groups, 1), columns, producers: 1, preparer: false, blocks, stages: 0 };
+        match prepared(kernel, live(groups), &numbers, candidate) {
             Ok(plan) if best.as_ref().is_none_or(|b| plan.iteration < b.iteration * CLEARLY) => best = Some(plan),
             Ok(_) => {}
             Err(error) => refusal = refusal.or(Some(error)),
@@ -129,19 +129,33 @@ fn whole_rounds(stages: u32, rings: &[Ring]) -> u32 {
     (2..=stages).rev().find(|s| whole(*s)).unwrap_or(stages)
 }
 
+/// With a warpgroup of its own for stages that have to be changed, if that is faster, or else by those who multiply.
+fn prepared(kernel: &Kernel, live: u32, numbers: &Numbers, candidate: Candidate) -> Result<KernelPlan, NoPlan> {
+    let plan = widest(kernel, live, numbers, candidate);
+    let mut prepared = all_products(kernel).filter(|p| p.prepared_bytes() > 0).peekable();
+    if prepared.peek().is_none() || !prepared.all(ProductLoop::may_have_preparer) {
+        return plan;
+    }
+    match (plan, widest(kernel, live, numbers, Candidate { preparer: true, ..candidate })) {
+        (Ok(plan), Ok(other)) => Ok(if other.iteration < plan.iteration { other } else { plan }),
+        (Err(_), Ok(other)) => Ok(other),
+        (plan, Err(_)) => plan,
+    }
+}
+
+fn all_products(kernel: &Kernel) -> impl Iterator<Item = &ProductLoop> {
+    kernel.products.iter().chain(&kernel.elsewhere)
+}
+
 /// With as many columns of an instruction as there are registers for the sums that are added to accumulators: narrower
 /// instructions need fewer at a time, for more chains that are waited for.
-fn widest(
-    kernel: &Kernel,
-    live: u32,
-    numbers: &Numbers,
-    (groups, columns, blocks): (u32, u32, u32),
-) -> Result<KernelPlan, NoPlan> {
+fn widest(kernel: &Kernel, live: u32, numbers: &Numbers, candidate: Candidate) -> Result<KernelPlan, NoPlan> {
+    let columns = candidate.columns;
     let least = if kernel.products.iter().any(ProductLoop::promoted) { LEAST_COLUMNS.min(columns) } else { columns };
     let widths = std::iter::successors(Some(columns), |c| Some(c / 2)).take_while(|c| *c >= least);
     let mut refusal = None;
     for columns in widths {
-        match complete(kernel, live, numbers, (groups, columns, blocks)) {
+        match complete(kernel, live, numbers, Candidate { columns, ..candidate }) {
             Ok(plan) => return Ok(plan),
             Err(error @ NoPlan::Registers { .. }) => refusal = refusal.or(Some(error)),
             Err(error) => return Err(error),
@@ -150,16 +164,11 @@ fn widest(
     Err(refusal.unwrap_or(NoPlan::Shape { m: 0, n: 0, k: 0 }))
 }
 
-fn complete(
-    kernel: &Kernel,
-    live: u32,
-    numbers: &Numbers,
-    (groups, columns, blocks): (u32, u32, u32),
-) -> Result<KernelPlan, NoPlan> {
-    let candidate = Candidate { groups: (groups, 1), columns, producers: 1, blocks, stages: 0 };
+fn complete(kernel: &Kernel, live: u32, numbers: &Numbers, candidate: Candidate) -> Result<KernelPlan, NoPlan> {
+    let Candidate { groups: (groups, _), columns, preparer, blocks, .. } = candidate;
     let promoted = kernel.products.iter().map(|p| p.chain_registers(columns.min(p.n))).max();
-    let prepared = kernel.products.iter().any(|p| p.prepared_bytes() > 0);
-    let live = live + promoted.unwrap_or(0) + if prepared { PREPARING_REGISTERS } else { 0 };
+    let prepared = all_products(kernel).any(|p| p.prepared_bytes() > 0);
+    let live = live + promoted.unwrap_or(0) + if prepared && !preparer { PREPARING_REGISTERS } else { 0 };
     let registers = divide_registers([live + numbers.other_registers, kernel.producer_registers], numbers, &candidate)?;
     let available = (numbers.shared_sm / blocks - numbers.shared_reserved).min(numbers.shared_block);
     let stage: u32 = kernel.rings.iter().map(|r| r.stage).sum();
@@ -176,12 +185,18 @@ fn complete(
     let tensor = clocks(false) + clocks(true);
     let additions = |p: &ProductLoop| if p.promoted() { p.m * p.n * p.k.div_ceil(PROMOTION) } else { 0 };
     let computed = kernel.computed + kernel.products.iter().map(|p| u64::from(additions(p))).sum::<u64>();
-    let arithmetic = computed as f64 / LANES * BESIDE_PRODUCTS;
+    let preparation: f64 = kernel.products.iter().map(|p| numbers.preparation(p, candidate.preparing())).sum();
+    // Consumers compute nothing while they change a stage.
+    let arithmetic = computed as f64 / LANES * BESIDE_PRODUCTS + if preparer { 0.0 } else { preparation };
     let chains = |p: &ProductLoop| if p.promoted() { p.n.div_ceil(columns) * p.k.div_ceil(PROMOTION) } else { 1 };
     let waits: f64 = kernel.products.iter().map(|p| numbers.chain(p.a_place) * f64::from(chains(p))).sum();
     let alone = (clocks(false) + arithmetic.max(clocks(true))) / f64::from(groups) + waits;
-    let bounds =
-        [(tensor, "tensor cores"), (arithmetic, "arithmetic"), (alone / f64::from(blocks), "one warpgroup's chain")];
+    let bounds = [
+        (tensor, "tensor cores"),
+        (arithmetic, "arithmetic"),
+        (alone / f64::from(blocks), "one warpgroup's chain"),
+        (preparation, "preparation of operands"),
+    ];
     let (iteration, bound) = bounds.into_iter().fold((0.0, "nothing"), |best, b| if b.0 > best.0 { b } else { best });
     let from_registers = kernel.products.iter().filter(|p| matches!(p.a_place, APlace::Registers { .. })).count();
     let plural = |n: u32, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
@@ -198,6 +213,12 @@ fn complete(
         ),
         format!("{} of an SM; an iteration takes {iteration:.0} clocks, bound by {bound}", plural(blocks, "block")),
     ];
+    if let Some(registers) = registers.preparer {
+        reasons.push(format!(
+            "a warpgroup of {registers} registers a thread changes stages before they are multiplied, {preparation:.0} \
+             clocks"
+        ));
+    }
     if narrow {
         reasons.push(format!("instructions of {columns} columns, so that what they sum up needs fewer registers"));
     }

@@ -23,8 +23,8 @@
 //! * *latency*: a stage is loaded, waited for, multiplied and released; with S stages one of S round trips is due for
 //!   each iteration;
 //! * *promotion*: where sums of 8-bit floats must be added to a second accumulator, the additions beside the products;
-//! * *preparation*: where an operand is computed from what is loaded, or must be turned in shared memory, the consumers
-//!   read and write it once more.
+//! * *preparation*: where an operand is computed from what is loaded, or must be turned in shared memory, it is read
+//!   and written once more, by the consumers or by a warpgroup beside them.
 //!
 //! Measured, and therefore not in the model: shared-memory bandwidth does not slow products beside copies of up to 64
 //! bytes a clock, n128 is as fast as n256, several boxes cost no more than one.

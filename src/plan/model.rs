@@ -19,6 +19,8 @@ pub struct Numbers {
     fma_beside: f64,
     share_beside: f64,
     shared_rate: f64,
+    shared_latency: f64,
+    meeting: f64,
     l2_rate: f64,
     edge: f64,
     hit: f64,
@@ -35,8 +37,14 @@ const MEASURED_EPILOGUE: f64 = 128.0 * 256.0 * 2.0;
 /// Sums of 8-bit floats are promoted after so many elements of K.
 pub const PROMOTION: u32 = 128;
 
-/// Registers of a thread that changes a stage: what it holds of it at a time, and addresses.
+/// Registers of a consumer that changes a stage: what it holds of it at a time, and addresses.
 const PREPARATION_REGISTERS: u32 = 24;
+
+/// Registers of a thread that does nothing but change stages.
+pub(crate) const PREPARER_REGISTERS: u32 = 40;
+
+/// Bytes of a stage that a thread holds at a time while it is changed.
+const HELD_BYTES: u32 = 64;
 
 impl Numbers {
     pub fn new(machine: &Machine) -> Result<Self, MachineError> {
@@ -56,6 +64,8 @@ impl Numbers {
             fma_beside: machine.get("pipe.fma.beside_wgmma")?,
             share_beside: machine.get("wgmma.beside_fma.share")?,
             shared_rate: machine.get("shared.bytes_per_clk")?,
+            shared_latency: machine.get("latency.shared")?,
+            meeting: machine.get("barrier.named")?,
             l2_rate: machine.get("l2.all_shared")?,
             edge: machine.get("mbarrier.edge")?,
             hit: machine.get("mbarrier.hit")?,
@@ -98,7 +108,7 @@ impl Numbers {
         } else {
             0.0
         };
-        let preparation = 2.0 * f64::from(product.prepared_bytes()) / self.shared_rate;
+        let preparation = self.preparation(product, candidate.preparing());
         let l2 = f64::from(product.stage_bytes()) / self.l2_rate;
         let production = self.production(product, candidate.producers);
         let ring = trip / f64::from(candidate.stages);
@@ -143,6 +153,14 @@ impl Numbers {
 }
 
 impl Numbers {
+    /// Clocks in which so many warpgroups change what must be changed of a stage: they read it and write it back, part
+    /// by part, and wait for what they read and for all of them to have read.
+    pub(crate) fn preparation(&self, product: &ProductLoop, warpgroups: u32) -> f64 {
+        let bytes = product.prepared_bytes();
+        let parts = bytes.div_ceil(warpgroups * 128 * HELD_BYTES);
+        2.0 * f64::from(bytes) / self.shared_rate + f64::from(parts) * (self.shared_latency + self.meeting)
+    }
+
     /// Clocks in which warps of a producer make what they do of a stage: what they load is under way an iteration
     /// ahead, or as many as there are stages if they wait for none of it, and the instructions for it are issued by a
     /// warp of each warpgroup on each scheduler.
@@ -179,6 +197,7 @@ impl Numbers {
         promotion: f64,
         preparation: f64,
     ) -> f64 {
+        let preparation = if candidate.preparer { 0.0 } else { preparation };
         let overhead = self.chain(product.a_place);
         let consumers = f64::from(candidate.consumers());
         if product.promoted() {
@@ -207,6 +226,8 @@ pub struct Candidate {
     pub columns: u32,
     /// Warpgroups of the producer.
     pub producers: u32,
+    /// Whether a warpgroup changes stages that have to be, so that consumers need not.
+    pub preparer: bool,
     pub blocks: u32,
     pub stages: u32,
 }
@@ -214,6 +235,16 @@ pub struct Candidate {
 impl Candidate {
     pub fn consumers(&self) -> u32 {
         self.groups.0 * self.groups.1
+    }
+
+    /// Warpgroups that change stages.
+    pub fn preparing(&self) -> u32 {
+        if self.preparer { 1 } else { self.consumers() }
+    }
+
+    /// Threads of a block.
+    pub fn threads(&self) -> u32 {
+        128 * (self.consumers() + self.producers + u32::from(self.preparer))
     }
 
     /// Accumulators of a thread.
@@ -231,7 +262,7 @@ impl Candidate {
                 product.m / self.groups.0 * product.k * product.operand.bits() / 32 / 128 + extra
             }
         };
-        let prepared = if product.prepared_bytes() > 0 { PREPARATION_REGISTERS } else { 0 };
+        let prepared = if product.prepared_bytes() > 0 && !self.preparer { PREPARATION_REGISTERS } else { 0 };
         // A stage is changed when no chain is under way beside the accumulator.
         let beside = promoted.max(prepared) + operand + product.epilogue_registers + numbers.other_registers;
         self.accumulators(product) + beside

@@ -3,7 +3,7 @@
 use thiserror::Error;
 
 use crate::machine::{Machine, MachineError};
-use crate::model::{ASSUMED_TRIPS, Candidate, Numbers, PROMOTION};
+use crate::model::{ASSUMED_TRIPS, Candidate, Numbers, PREPARER_REGISTERS, PROMOTION};
 
 /// Element types of operands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -120,13 +120,25 @@ impl ProductLoop {
         self.m * self.n * self.result_bits / 8
     }
 
-    /// Bytes of the operands that consumers change in shared memory, because their elements are computed, or because
-    /// they must be turned: only 16-bit operands may be contiguous along M or N.
+    /// Bytes of the operands that are changed in shared memory before they are multiplied, because their elements are
+    /// computed, or because they must be turned: only 16-bit operands may be contiguous along M or N.
     pub fn prepared_bytes(&self) -> u32 {
         let turned = |major| major == Major::Mn && self.operand.bits() != 16;
         let a = if self.a_place == APlace::Shared && (turned(self.a_major) || self.computed[0]) { self.m } else { 0 };
         let b = if turned(self.b_major) || self.computed[1] { self.n } else { 0 };
         (a + b) * self.k * self.operand.bits() / 8
+    }
+
+    /// Whether warps with few registers can change what must be changed: bytes that are turned in panels of 128x128
+    /// (`tile_layout::turned_panels`), and nothing else.
+    pub fn may_have_preparer(&self) -> bool {
+        let bits = self.operand.bits();
+        let in_panels = |rows: u32| bits == 8 && self.k == PANEL && rows.is_multiple_of(PANEL);
+        let turned = |major| major == Major::Mn && bits != 16;
+        let a = self.a_place == APlace::Shared && turned(self.a_major);
+        let all =
+            [(a, self.m), (turned(self.b_major), self.n)].into_iter().all(|(turned, rows)| !turned || in_panels(rows));
+        self.prepared_bytes() > 0 && self.computed == [false; 2] && all
     }
 
     /// Bytes of the operands that warps of the producer make in an iteration.
@@ -182,6 +194,23 @@ pub struct Registers {
     /// After `setmaxnreg`.
     pub producer: u32,
     pub consumer: u32,
+    /// Of a warpgroup that changes stages, if there is one.
+    pub preparer: Option<u32>,
+}
+
+impl Registers {
+    pub(crate) fn reason(&self) -> String {
+        let &Self { launch, producer, consumer, preparer, .. } = self;
+        match preparer {
+            None => {
+                format!("registers: {launch} at launch, then {producer} for the producer and {consumer} for consumers")
+            }
+            Some(preparer) => format!(
+                "registers: {launch} at launch, then {producer} for the producer, {preparer} for the preparer and \
+                 {consumer} for consumers"
+            ),
+        }
+    }
 }
 
 /// Clocks, for one block with all SMs busy.
@@ -250,6 +279,8 @@ pub enum NoPlan {
     Machine(#[from] MachineError),
 }
 
+/// Rows, and bytes of a row, of what can be turned in few registers.
+const PANEL: u32 = 128;
 /// Bytes of a chunk of the epilogue: 64 rows of 128 bytes.
 const CHUNK: u32 = 64 * 128;
 /// Room for barriers and small things.
@@ -324,6 +355,7 @@ fn candidates(product: &ProductLoop, hints: &Hints) -> Vec<Candidate> {
     let mut blocks = vec![1];
     // More warps of a producer make tiles faster.
     let producers = if product.made.contains(&true) { 1..=2 } else { 1..=1 };
+    let preparers: &[bool] = if product.may_have_preparer() { &[false, true] } else { &[false] };
     // One block with the whole memory is the rule; a hint makes others worth a look.
     blocks.extend((2..=occupancy).filter(|_| !product.over_tiles));
     let mut all = Vec::new();
@@ -331,13 +363,10 @@ fn candidates(product: &ProductLoop, hints: &Hints) -> Vec<Candidate> {
         for &groups in &groups {
             let mut columns = (product.n / groups.1).min(256);
             while columns >= 8.max(product.n / groups.1 / 8) {
-                all.extend(producers.clone().map(|producers| Candidate {
-                    groups,
-                    columns,
-                    producers,
-                    blocks,
-                    stages: 0,
-                }));
+                for producers in producers.clone() {
+                    let candidate = |preparer| Candidate { groups, columns, producers, preparer, blocks, stages: 0 };
+                    all.extend(preparers.iter().map(|preparer| candidate(*preparer)));
+                }
                 columns /= 2;
             }
         }
@@ -356,7 +385,6 @@ fn ignored(plan: &Plan, hints: &Hints) -> f64 {
 
 /// Registers, ring and epilogue of a candidate, or what it lacks.
 fn complete(product: &ProductLoop, hints: &Hints, numbers: &Numbers, candidate: Candidate) -> Result<Plan, NoPlan> {
-    let threads = 128 * (candidate.consumers() + candidate.producers);
     let made = product.producer_registers[candidate.producers as usize - 1];
     let needed = [candidate.registers(product, numbers), made];
     let registers = divide_registers(needed, numbers, &candidate)?;
@@ -396,7 +424,7 @@ fn complete(product: &ProductLoop, hints: &Hints, numbers: &Numbers, candidate: 
         groups: candidate.groups,
         columns: candidate.columns,
         producers: candidate.producers,
-        threads,
+        threads: candidate.threads(),
         blocks: candidate.blocks,
         stages,
         epilogue,
@@ -429,15 +457,15 @@ pub(crate) fn divide_registers(
     candidate: &Candidate,
 ) -> Result<Registers, NoPlan> {
     let eights = |r: u32| r / 8 * 8;
-    let threads = 128 * (candidate.consumers() + candidate.producers);
-    let launch = eights(numbers.registers / (threads * candidate.blocks)).min(numbers.most_registers);
+    let launch = eights(numbers.registers / (candidate.threads() * candidate.blocks)).min(numbers.most_registers);
     // The finaliser wants an instruction's registers to be there at launch.
     let instruction = candidate.columns / 2 + INSTRUCTION_REGISTERS;
     if launch < instruction {
         return Err(NoPlan::Registers { needed: instruction, available: launch });
     }
     let consumers = candidate.consumers();
-    let pool = launch * threads / 128;
+    let preparer = candidate.preparer.then_some(PREPARER_REGISTERS);
+    let pool = (launch * candidate.threads() / 128).saturating_sub(preparer.unwrap_or(0));
     let rest = |producer: u32| {
         eights(pool.saturating_sub(candidate.producers * producer) / consumers).min(numbers.most_registers)
     };
@@ -456,12 +484,14 @@ pub(crate) fn divide_registers(
         40.max(least)
     };
     let producers = [ample, least];
-    let producer = producers.into_iter().find(|&p| rest(p) >= estimate).unwrap_or(least);
+    // Estimates are rough, and beside a preparer there is little left of what consumers could have had otherwise.
+    let wanted = estimate + if candidate.preparer { 8 } else { 0 };
+    let producer = producers.into_iter().find(|&p| rest(p) >= wanted).unwrap_or(least);
     let consumer = rest(producer);
     if consumer < estimate {
         return Err(NoPlan::Registers { needed: estimate, available: consumer });
     }
-    Ok(Registers { estimate, launch, producer, consumer })
+    Ok(Registers { estimate, launch, producer, consumer, preparer })
 }
 
 fn reasons(product: &ProductLoop, hints: &Hints, plan: &Plan, (fit, wanted): (u32, u32)) -> Vec<String> {
@@ -477,10 +507,7 @@ fn reasons(product: &ProductLoop, hints: &Hints, plan: &Plan, (fit, wanted): (u3
             product.m * product.n / (plan.consumers() * 128),
             plan.registers.estimate
         ),
-        format!(
-            "registers: {} at launch, then {} for the producer and {} for consumers",
-            plan.registers.launch, plan.registers.producer, plan.registers.consumer
-        ),
+        plan.registers.reason(),
         format!(
             "{} stages of {} bytes: {wanted} hide a load from memory with one to spare, {fit} fit",
             plan.stages,
@@ -515,8 +542,9 @@ fn reasons(product: &ProductLoop, hints: &Hints, plan: &Plan, (fit, wanted): (u3
         let computed = product.computed.contains(&true);
         let why =
             if computed { "their elements are computed" } else { "the instruction wants them contiguous along K" };
+        let who = if plan.registers.preparer.is_some() { "a warpgroup of their own" } else { "those who multiply" };
         reasons.push(format!(
-            "{} bytes of each stage are changed in shared memory before they are multiplied, {:.0} clocks: {why}",
+            "{} bytes of each stage are changed in shared memory by {who}, {:.0} clocks: {why}",
             product.prepared_bytes(),
             p.preparation
         ));

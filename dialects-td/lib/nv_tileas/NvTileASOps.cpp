@@ -166,3 +166,15 @@ static LogicalResult verifyLocal(Operation *op, Value value, MemDescType memory)
 }
 LogicalResult LocalStoreOp::verify() { return verifyLocal(*this, getSource(), getDest().getType()); }
 LogicalResult LocalLoadOp::verify() { return verifyLocal(*this, getResult(), getSource().getType()); }
+
+LogicalResult LocalTurnOp::verify() {
+  auto alias = getDest().getDefiningOp<MemDescReinterpretOp>();
+  if (!alias || alias.getSource() != getSource())
+    return emitOpError("has a destination that is not its source under another type");
+  MemDescType from = getSource().getType(), to = getDest().getType();
+  if (from.getShape() != to.getShape() || from.getElementType() != to.getElementType())
+    return emitOpError("gives other elements than it takes");
+  if (from.getElementType().getIntOrFloatBitWidth() != 8)
+    return emitOpError("turns tiles of bytes, got ") << from.getElementType();
+  return success();
+}

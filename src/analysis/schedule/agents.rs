@@ -146,15 +146,16 @@ impl<'c> Division<'c> {
         let p = &fed.product;
         let columns = self.plan.columns.min(p.n);
         let clocks = |c: f64| c.ceil() as u32;
-        // Consumers change stages before they multiply.
-        let start = clocks(2.0 * f64::from(p.prepared_bytes()) / machine.get("shared.bytes_per_clk").ok()?);
+        // Consumers change stages before they multiply, unless others do.
+        let changed = clocks(2.0 * f64::from(p.prepared_bytes()) / machine.get("shared.bytes_per_clk").ok()?);
+        let start = if self.plan.preparer.is_some() { 0 } else { changed };
         let tensor = clocks(numbers.tensor(p, columns));
         let chain = clocks(numbers.chain(p.a_place));
         let warpgroups = self.warpgroups();
         let instructions = (p.m / 64) * (p.n / columns) * (p.k * p.operand.bits() / 256);
         let mut footprint = vec![Use { pool: super::TENSOR, start, clocks: tensor }];
-        if start > 0 {
-            footprint.push(Use { pool: super::SHARED, start: 0, clocks: start });
+        if changed > 0 {
+            footprint.push(Use { pool: super::SHARED, start: 0, clocks: changed });
         }
         // One warpgroup's part of it.
         let mut issue = start.div_ceil(warpgroups) + instructions.div_ceil(warpgroups);

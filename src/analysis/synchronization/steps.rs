@@ -8,7 +8,8 @@ use crate::dialect::{
     layouts::Tensor,
     nv_tileas::{
         AllocTensorOp, AsyncDotOp, AsyncDotWaitOp, AsyncTiledTmaStoreOp, AsyncTmaStoreWaitOp, AsyncTokenType,
-        AsyncWaitOp, MakeTiledTmaDescOp, MemDescReinterpretOp, MemDescSlotOp, MemDescType, ProducerAcquireOp, StageOp,
+        AsyncWaitOp, ConsumerWaitOp, LocalTurnOp, MakeTiledTmaDescOp, MemDescReinterpretOp, MemDescSlotOp, MemDescType,
+        ProducerAcquireOp, ProducerCommitOp, StageOp,
     },
     rt::*,
     shared_memory::{memdesc_bytes, shared_layout},
@@ -48,7 +49,7 @@ pub struct SharedAccess<'c> {
     /// Ordered with the others of its pipeline by barriers of the pipeline, which [`crate::analysis::pipelines`]
     /// checks.
     pub(super) pipelined: bool,
-    /// By a producer's warps, in their turn at the stage that this op begins.
+    /// By warps that fill stages or change them for others, in their turn at the stage that this op begins.
     pub(super) turn: Option<usize>,
     /// By the first warp of the scope alone, whose lanes meet behind it.
     pub(super) by_first_warp: bool,
@@ -153,6 +154,10 @@ pub(super) fn steps<'c>(op: OpRef<'c>) -> Vec<Step<'c>> {
             by_first_warp: MakeTiledTmaDescOp::cast(op).is_some(),
         });
     }
+    if LocalTurnOp::cast(op).is_some() {
+        // Each warp reads just the bytes that it writes.
+        accesses.retain(|a| a.write);
+    }
     if let Some(wait) = AsyncDotWaitOp::cast(op) {
         return vec![Step::WaitForWork(Work::Product, wait.pending())];
     }
@@ -178,10 +183,16 @@ pub(super) fn steps<'c>(op: OpRef<'c>) -> Vec<Step<'c>> {
     }
 }
 
-/// What gives the threads around `op` a stage to fill: the last op before it in its block for which all of them wait.
+/// What gives the threads around `op` a stage to fill, or to change for others: the last op before it in its block for
+/// which all of them wait.
 fn turn_of(op: OpRef<'_>) -> Option<usize> {
-    let before = ops_of(block_around(op)?).take_while(|o| *o != op);
-    before.filter(|o| ProducerAcquireOp::cast(*o).is_some_and(|a| a.bytes().is_none())).last().map(op_key)
+    let block = block_around(op)?;
+    let prepares = ops_of(block).any(|o| ProducerCommitOp::cast(o).is_some_and(|c| c.prepared()));
+    let gives = |o: &OpRef<'_>| {
+        let empty = ProducerAcquireOp::cast(*o).is_some_and(|a| a.bytes().is_none());
+        empty || prepares && ConsumerWaitOp::cast(*o).is_some_and(|w| !w.prepared())
+    };
+    ops_of(block).take_while(|o| *o != op).filter(gives).last().map(op_key)
 }
 
 /// Whether a stage is that of a pipeline's iterator.

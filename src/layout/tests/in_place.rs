@@ -1,6 +1,6 @@
 //! Tiles turned and rewritten in shared memory, on all threads.
 
-use tile_layout::{Direction, HardwareLayout, InPlace, Layout, Shape, SharedAccess, SharedLayout};
+use tile_layout::{Direction, HardwareLayout, InPlace, Layout, Shape, SharedAccess, SharedLayout, turned_panels};
 
 fn panels(shape: &Shape, fast: usize, lines: usize, bits: u32) -> SharedLayout {
     HardwareLayout::panels(shape, (fast, lines), bits).unwrap().shared_layout().unwrap()
@@ -89,4 +89,34 @@ fn errors() {
     let layout = panels(&shape, 1, 0, 8);
     assert!(InPlace::new(&shape, &layout, &layout, 8, 3, 8).is_err());
     assert!(InPlace::new(&shape, &layout, &layout, 24, 4, 8).is_err());
+}
+
+/// Squares of 16x16 bytes of a panel change places by two.
+#[test]
+fn panels_are_turned_square_by_square() {
+    for (rows, columns, fast, expected) in
+        [(128, 128, 1, 1), (128, 256, 1, 2), (128, 512, 1, 4), (128, 128, 0, 1), (256, 128, 0, 2), (256, 128, 1, 2)]
+    {
+        let shape = Shape::new(&[rows, columns]).unwrap();
+        let (from, to) = (panels(&shape, fast, 1 - fast, 8), panels(&shape, 1 - fast, fast, 8));
+        assert_eq!(turned_panels(&from, &to), Some(expected), "{rows}x{columns}");
+        // A byte's panel, square and place in that, as rows and columns.
+        let place = |offset: u64| {
+            let (panel, row, column) = (offset >> 14, offset >> 7 & 127, offset & 127);
+            let column = column ^ (row & 7) << 4;
+            (panel, (row >> 4, column >> 4), (row & 15, column & 15))
+        };
+        for element in 0..shape.elements() {
+            let (before, after) = (place(from.offset(element)), place(to.offset(element)));
+            assert_eq!(after, (before.0, (before.1.1, before.1.0), (before.2.1, before.2.0)));
+        }
+    }
+    // Other rows, other elements, and what is not turned.
+    for (rows, columns, bits) in [(64, 256, 8), (128, 64, 8), (256, 256, 8), (128, 128, 32), (128, 128, 16)] {
+        let shape = Shape::new(&[rows, columns]).unwrap();
+        assert_eq!(turned_panels(&panels(&shape, 1, 0, bits), &panels(&shape, 0, 1, bits)), None, "{rows}x{columns}");
+    }
+    let shape = Shape::new(&[128, 128]).unwrap();
+    let same = panels(&shape, 1, 0, 8);
+    assert_eq!(turned_panels(&same, &same), None);
 }

@@ -32,6 +32,7 @@ mod shape;
 mod shared;
 mod tma;
 mod transfer;
+mod turn;
 mod turns;
 mod warpgroup;
 mod words;
@@ -422,6 +423,7 @@ impl<'c, 'm> Lower<'c, 'm> {
             PrintOp(x) => self.print(x),
             AllocTensorOp(x) => self.alloc_tensor(x),
             LocalStoreOp(x) => self.local_store(x),
+            LocalTurnOp(x) => self.local_turn(x),
             LocalLoadOp(x) => self.local_load(x),
             BarrierOp(_) => {
                 self.barrier();

@@ -1,11 +1,12 @@
 //! Pipelines: barriers in shared memory that count arrivals and bytes (`mbarrier`), and the program of one thread.
 //!
-//! The barriers of a pipeline of S stages are S words that say *full*, then S that say *empty*. A barrier completes one
-//! phase after another; who waits names the parity of the phase. An iterator is two words, what most of its users ask
-//! for: the address of the stage's barrier that says *full*, and the parity of the round. Loops carry them, so that a
-//! step is an addition, a comparison and two predicated instructions, and where the stage itself lies is linear in the
-//! barrier's address. In round r a consumer waits for phase r of *full*, and a producer for phase r - 1 of *empty*,
-//! since all stages are empty at the beginning: waiting for the phase before the first returns at once.
+//! The barriers of a pipeline of S stages are S words that say *full*, then S that say *empty*, and where others change
+//! stages before consumers have them, S that say *prepared*. A barrier completes one phase after another; who waits
+//! names the parity of the phase. An iterator is two words, what most of its users ask for: the address of the stage's
+//! barrier that says *full*, and the parity of the round. Loops carry them, so that a step is an addition, a comparison
+//! and two predicated instructions, and where the stage itself lies is linear in the barrier's address. In round r a
+//! consumer waits for phase r of *full* or *prepared*, and a producer for phase r - 1 of *empty*, since all stages are
+//! empty at the beginning: waiting for the phase before the first returns at once.
 
 use super::{Lower, Lowered, llvm::Cmp};
 use crate::analysis::rings::{self, Wraps};
@@ -67,6 +68,9 @@ impl<'c> Lower<'c, '_> {
             for stage in 0..stages {
                 init(stage, op.arrivals().unwrap_or(1));
                 init(stages + stage, op.consumers());
+                if let Some(preparers) = op.preparers() {
+                    init(2 * stages + stage, preparers);
+                }
             }
             // Copies by the tensor memory accelerator arrive at them too.
             l.asm("fence.proxy.async.shared::cta;", "~{memory}", None, &[], false);
@@ -173,13 +177,15 @@ impl<'c> Lower<'c, '_> {
         l.asm("fence.proxy.async.shared::cta;", "~{memory}", None, &[], false);
         l.asm("bar.warp.sync -1;", "~{memory}", None, &[], false);
         let first = l.icmp(Cmp::Eq, self.lane, l.i32c(0));
-        l.asm("@$1 mbarrier.arrive.shared::cta.b64 _, [$0];", "r,b,~{memory}", None, &[full, first], false);
+        let barrier = if op.prepared() { self.prepared_of(op.op(), op.pipeline(), full)? } else { full };
+        l.asm("@$1 mbarrier.arrive.shared::cta.b64 _, [$0];", "r,b,~{memory}", None, &[barrier, first], false);
         Ok(())
     }
 
     pub(super) fn consumer_wait(&mut self, op: ConsumerWaitOp<'c>) -> Result<(), Failed> {
         let Position { full, parity } = self.position(op.op(), op.iterator())?;
-        self.wait_for(full, parity);
+        let barrier = if op.prepared() { self.prepared_of(op.op(), op.pipeline(), full)? } else { full };
+        self.wait_for(barrier, parity);
         self.values.insert(key(op.token()), Lowered::Nothing);
         Ok(())
     }
@@ -261,6 +267,11 @@ impl<'c> Lower<'c, '_> {
     /// Address of the barrier that says empty, of the stage whose other barrier says full.
     fn empty_of(&self, op: OpRef<'c>, pipeline: Val<'c>, full: Val<'c>) -> Result<Val<'c>, Failed> {
         Ok(self.l.add(full, self.l.i32c(stages(op, pipeline)? * BARRIER)))
+    }
+
+    /// Of the same stage, that of the barrier that says prepared.
+    fn prepared_of(&self, op: OpRef<'c>, pipeline: Val<'c>, full: Val<'c>) -> Result<Val<'c>, Failed> {
+        Ok(self.l.add(full, self.l.i32c(2 * stages(op, pipeline)? * BARRIER)))
     }
 
     /// Waits until the phase of this parity is complete.

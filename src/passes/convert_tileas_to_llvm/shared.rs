@@ -143,7 +143,7 @@ impl<'c> Lower<'c, '_> {
     ///
     /// The constant part of the address is an immediate. As a sum in front of an intrinsic it would be moved out of
     /// loops and take a register for each instruction all through them.
-    fn load_matrices(&self, rows: Val<'c>, add: u64, count: usize, transposed: bool) -> Vec<Val<'c>> {
+    pub(super) fn load_matrices(&self, rows: Val<'c>, add: u64, count: usize, transposed: bool) -> Vec<Val<'c>> {
         let l = &self.l;
         let trans = if transposed { ".trans" } else { "" };
         let list: Vec<String> = (0..count).map(|i| format!("${i}")).collect();
@@ -157,7 +157,7 @@ impl<'c> Lower<'c, '_> {
         if count == 1 { vec![v] } else { (0..count).map(|i| l.field(v, l.i32, i as i64)).collect() }
     }
 
-    fn store_matrices(&self, address: Val<'c>, words: &[Val<'c>], transposed: bool) {
+    pub(super) fn store_matrices(&self, address: Val<'c>, words: &[Val<'c>], transposed: bool) {
         let trans = if transposed { ".trans" } else { "" };
         let list: Vec<String> = (1..=words.len()).map(|i| format!("${i}")).collect();
         let text =

@@ -46,6 +46,9 @@ pub(super) fn plan<'c>(
     let computed = inside().next().and_then(|p| block_around(p.op)).map_or(0, elements_computed);
     // Where the producer's warps make tiles, they move elements too.
     let movers = if products.iter().any(|p| p.product.made.contains(&true)) { 2 } else { 1 };
+    // Stages that have to be changed may have a third one.
+    let prepared = products.iter().any(|p| p.product.prepared_bytes() > 0);
+    let barriers = (if prepared { 3 } else { 2 }) * rings.len() as u32 * MOST_STAGES;
     let kernel = Kernel {
         products: inside().map(|p| p.product).collect(),
         elsewhere: products.iter().filter(|p| block_of(p.op) != block).map(|p| p.product).collect(),
@@ -57,7 +60,7 @@ pub(super) fn plan<'c>(
             })
             .collect(),
         resident: resident_bytes(products),
-        scratch: least_scratch(MOST_GROUPS) * movers + other_bytes(function, rings.len()),
+        scratch: least_scratch(MOST_GROUPS) * movers + other_bytes(function, barriers),
         producer_registers: products.iter().map(|p| p.product.producer_registers[0]).max().unwrap_or(0),
         computed,
     };
@@ -74,6 +77,7 @@ pub(super) fn plan<'c>(
         columns: plan.columns,
         stages: plan.stages,
         registers: [registers.launch, registers.producer, registers.consumer],
+        preparer: registers.preparer,
         scratch: (least_scratch(MOST_GROUPS) + plan.shared_left / movers).min(SCRATCH_BYTES as u32),
     })
 }
@@ -93,7 +97,7 @@ fn resident_bytes(products: &[Found<'_>]) -> u32 {
 
 /// Barriers of rings, tensor maps under construction, and what warps exchange in reductions and scans; no more than is
 /// kept free in every kernel.
-fn other_bytes(function: OpRef<'_>, rings: usize) -> u32 {
+fn other_bytes(function: OpRef<'_>, barriers: u32) -> u32 {
     let (mut maps, mut exchanged) = (0, 0);
     walk(function, &mut |op| {
         maps += u32::from(TiledLoadOp::cast(op).is_some() || TiledStoreOp::cast(op).is_some());
@@ -105,8 +109,7 @@ fn other_bytes(function: OpRef<'_>, rings: usize) -> u32 {
             exchanged += u32::try_from(lines * u64::from(storage_bits(t.element)) / 8).unwrap_or(OTHER_BYTES);
         }
     });
-    let barriers = 2 * size_of::<u64>() as u32 * MOST_STAGES * rings as u32;
-    (barriers + maps * MAP_BYTES as u32).saturating_add(exchanged).min(OTHER_BYTES)
+    (barriers * size_of::<u64>() as u32 + maps * MAP_BYTES as u32).saturating_add(exchanged).min(OTHER_BYTES)
 }
 
 /// Whether each warp has all of the dimension: it goes along the rows of an accumulator, or of what is computed from

@@ -6,53 +6,55 @@
 //! barrier                                          unless all write just what they have read
 //! local_store y, turned[0]
 //! ... the other parts
-//! async.fence; barrier                             products read by a proxy of their own
 //! ```
 //!
+//! Products read by a proxy of their own, so a fence stands behind that, and a barrier where those who change the stage
+//! multiply it. Where the plan has warps for nothing else, these arrive at a barrier of the stage.
+//!
 //! A tile whose elements are computed (rounded to tf32, for one) is a row of elements to the threads: each writes where
-//! it has read. A tile that must be turned is cut into parts that stay in their bytes (`tile_layout::InPlace`).
+//! it has read. A tile that must be turned is cut into parts that stay in their bytes (`tile_layout::InPlace`). One of
+//! bytes that is made of whole panels is turned by warps, each for itself (`local_turn`).
 
-use super::{From, Product};
+use super::{Copied, From, Product, Side};
 use crate::dialect::{
     layouts::{Tensor, storage_bits, tensor_type},
-    nv_tileas::{AsyncFenceOp, BarrierOp, LocalLoadOp, LocalStoreOp, MemDescReinterpretOp, MemDescSlotOp, MemDescType},
+    nv_tileas::{BarrierOp, LocalLoadOp, LocalStoreOp, LocalTurnOp, MemDescReinterpretOp, MemDescSlotOp, MemDescType},
     pass::{Failed, fail},
     rt::*,
     shared_memory::{ALIGNMENT, aligned_storage_type, shared_layout, vector_of, with_stages},
 };
 use melior::ir::{Type, attribute::IntegerAttribute, r#type::IntegerType};
-use tile_layout::{Direction, InPlace, Layout, Shape, SharedAccess, SharedLayout};
+use tile_layout::{Direction, InPlace, Layout, Shape, SharedAccess, SharedLayout, turned_panels};
 
 /// Registers of a thread that hold elements at a time.
 const REGISTERS: u64 = 16;
 
-/// The stages as the product reads them: `slots`, changed where operands ask for it by all of `warps` warps.
-pub(super) fn prepare<'c>(
-    b: &Builder<'c>,
-    product: &Product<'c>,
-    slots: &[Val<'c>],
-    warps: u32,
-) -> Result<Vec<Val<'c>>, Failed> {
-    let op = product.place();
-    let error = |e: BuildError| fail(op, e.to_string());
-    let mut ready = slots.to_vec();
-    for (side, slot) in product.sides.iter().zip(&mut ready) {
+/// Changes stages where operands ask for it, by all of `warps` warps.
+pub(super) fn change<'c>(b: &Builder<'c>, product: &Product<'c>, slots: &[Val<'c>], warps: u32) -> Result<(), Failed> {
+    for (side, slot) in product.sides.iter().zip(slots) {
         let From::Copied(copied) = &side.from else { continue };
         let Some(desc) = copied.prepared else { continue };
         b.set_location(copied.copy.load.op().location());
-        change(b, copied.copy.load.op(), &copied.operand.computed, (*slot, desc), warps)?;
-        *slot = MemDescReinterpretOp::build(b, desc.into(), *slot).map_err(error)?.result();
+        change_one(b, copied.copy.load.op(), &copied.operand.computed, (*slot, desc), warps)?;
     }
-    b.set_location(op.location());
-    if product.copied().any(|(_, c)| c.prepared.is_some()) {
-        AsyncFenceOp::build(b).map_err(error)?;
-        BarrierOp::build(b, None, None).map_err(error)?;
-    }
-    Ok(ready)
+    b.set_location(product.place().location());
+    Ok(())
+}
+
+/// The stages as the product reads them.
+pub(super) fn changed<'c>(b: &Builder<'c>, product: &Product<'c>, slots: &[Val<'c>]) -> Result<Vec<Val<'c>>, Failed> {
+    let stage = |(side, slot): (&Side<'c>, &Val<'c>)| match &side.from {
+        From::Copied(Copied { prepared: Some(desc), .. }) => {
+            MemDescReinterpretOp::build(b, (*desc).into(), *slot).map(|op| op.result())
+        }
+        _ => Ok(*slot),
+    };
+    let stages: Result<_, BuildError> = product.sides.iter().zip(slots).map(stage).collect();
+    stages.map_err(|e| fail(product.place(), e.to_string()))
 }
 
 /// Changes a stage in place to what `desc` says of it. `op` is the load that filled it.
-fn change<'c>(
+fn change_one<'c>(
     b: &Builder<'c>,
     op: OpRef<'c>,
     computed: &[OpRef<'c>],
@@ -64,6 +66,11 @@ fn change<'c>(
     let from = MemDescType::cast(ty(slot)).ok_or_else(|| not("not a memdesc"))?;
     let layouts = shared_layout(from).zip(shared_layout(desc)).ok_or_else(|| not("storage has no layout"))?;
     let bits = storage_bits(desc.element_type());
+    if bits == 8 && computed.is_empty() && turned_panels(&layouts.0, &layouts.1).is_some() {
+        let turned = MemDescReinterpretOp::build(b, desc.into(), slot).map_err(error)?.result();
+        LocalTurnOp::build(b, slot, turned).map_err(error)?;
+        return Ok(());
+    }
     let shape = Shape::new(from.shape()).map_err(|e| fail(op, e.to_string()))?;
     let most = REGISTERS * u64::from(32 / bits.min(32));
     let plan = InPlace::new(&shape, &layouts.0, &layouts.1, bits, warps, most).map_err(|e| fail(op, e.to_string()))?;

@@ -4,7 +4,7 @@
 //! program.
 
 use super::{
-    Made, Product, addresses, is_promoted, prepare, reshaped,
+    Made, Product, RingPlan, addresses, is_promoted, prepare, reshaped,
     top::{Ring, Tile, store},
 };
 use crate::analysis::{
@@ -15,7 +15,7 @@ use crate::dialect::{
     layouts::{Tensor, storage_bits},
     loops::{extend_for, extend_if, extend_while, extend_yield, loops_around, new_if},
     nv_tileas::{
-        AsyncDotOp, AsyncDotWaitOp, AsyncFenceOp, AsyncTiledTmaLoadOp, ConsumerReleaseOp, ConsumerTokenType,
+        AsyncDotOp, AsyncDotWaitOp, AsyncFenceOp, AsyncTiledTmaLoadOp, BarrierOp, ConsumerReleaseOp, ConsumerTokenType,
         ConsumerWaitOp, DotOp, ElectOp, IncIterOp, MemDescSlotOp, ProduceOneOp, ProducerAcquireOp, ProducerCommitOp,
         ProducerTokenType, PromotedDotOp, StageOp, YieldOp,
     },
@@ -66,8 +66,7 @@ pub(super) struct Stream<'c> {
     ring: Option<Ring<'c>>,
     pub products: Vec<Placed<'c>>,
     context: &'c Context,
-    /// Warps that multiply.
-    warps: u32,
+    plan: ProductPlan,
 }
 
 /// A product that is under way when its iteration ends, or several that take a stage together.
@@ -87,11 +86,10 @@ struct Flight<'c> {
 type Turn<'c> = Option<Val<'c>>;
 
 impl<'c> Stream<'c> {
-    /// Products such as this one, with a ring of so many stages.
-    pub fn new(product: &Product<'c>, top: &Builder<'c>, plan: ProductPlan, stages: u32) -> Result<Self, Failed> {
-        let ring = Ring::of(product, top, plan, stages)?;
-        let (context, warps) = (top.context(), plan.consumer_warps());
-        Ok(Self { ring, products: vec![], context, warps })
+    /// Products such as this one, with a ring.
+    pub fn new(product: &Product<'c>, top: &Builder<'c>, plan: ProductPlan, ring: RingPlan) -> Result<Self, Failed> {
+        let ring = Ring::of(product, top, plan, ring)?;
+        Ok(Self { ring, products: vec![], context: top.context(), plan })
     }
 
     /// Whether a product's operands come in the same stages.
@@ -368,15 +366,24 @@ impl<'c> Stream<'c> {
         if let (Some(ring), Some(it)) = (&self.ring, turn) {
             self.maps_come_behind(place, turn);
             self.fill(b, placed, ring, it)?;
-            let waited = ConsumerTokenType::get(place.location());
-            let waited = waited.ok_or_else(|| fail(place, "no type of tokens"))?;
-            ConsumerWaitOp::build(b, waited.into(), ring.pipeline, it).map_err(error)?;
+            if ring.prepared {
+                self.prepare(b, placed, ring, it)?;
+            }
+            self.wait_for_stage(b, (place, ring), it, ring.prepared)?;
             if placed.product.by_threads().0 {
                 // Copies of threads write as these do, and nobody has fenced for products yet.
                 AsyncFenceOp::build(b).map_err(error)?;
             }
             let slots = self.slots(b, placed, ring, it)?;
-            ready = prepare::prepare(b, &placed.product, &slots, self.warps)?;
+            let here = !ring.prepared && placed.product.is_prepared();
+            if here {
+                prepare::change(b, &placed.product, &slots, self.plan.consumer_warps())?;
+            }
+            ready = prepare::changed(b, &placed.product, &slots)?;
+            if here {
+                AsyncFenceOp::build(b).map_err(error)?;
+                BarrierOp::build(b, None, None).map_err(error)?;
+            }
         }
         let mut sums = vec![];
         for (dot, tiles) in placed.product.dots.iter().zip(&placed.tiles) {
@@ -398,6 +405,37 @@ impl<'c> Stream<'c> {
             sums.push(self.start(b, *dot, (operands[0], operands[1]))?);
         }
         Ok(sums)
+    }
+
+    /// Waits, for the product `op`, until a stage is full, or until it is prepared, too.
+    fn wait_for_stage(
+        &self,
+        b: &Builder<'c>,
+        (op, ring): (OpRef<'c>, &Ring<'c>),
+        it: Val<'c>,
+        prepared: bool,
+    ) -> Result<(), Failed> {
+        let waited = ConsumerTokenType::get(op.location()).ok_or_else(|| fail(op, "no type of tokens"))?;
+        ConsumerWaitOp::build(b, waited.into(), ring.pipeline, it, prepared).map_err(|e| fail(op, e.to_string()))?;
+        Ok(())
+    }
+
+    /// The program of warps that change a stage which has been filled.
+    fn prepare(&self, b: &Builder<'c>, placed: &Placed<'c>, ring: &Ring<'c>, it: Val<'c>) -> Result<(), Failed> {
+        let op = placed.product.place();
+        let error = |e: BuildError| fail(op, e.to_string());
+        let region = Region::new();
+        let program = append_block(&region, &[], op.location());
+        let inside = Builder::at_end(self.context, program, op.location());
+        self.wait_for_stage(&inside, (op, ring), it, false)?;
+        let slots = self.slots(&inside, placed, ring, it)?;
+        let warps = self.plan.preparer_warps();
+        prepare::change(&inside, &placed.product, &slots, warps)?;
+        ProducerCommitOp::build(&inside, ring.pipeline, it, false, true).map_err(error)?;
+        YieldOp::build(&inside, &[]).map_err(error)?;
+        let [warps, fast] = [warps.into(), 0].map(|n| i64_attr(self.context, n));
+        ProduceOneOp::build(b, &[], warps, fast, false, true, region).map_err(error)?;
+        Ok(())
     }
 
     /// Starts a product of operands that are where they have to be; its result.
@@ -489,11 +527,11 @@ impl<'c> Stream<'c> {
         let (copies, stores) = placed.product.by_threads();
         for copies in [false, true].into_iter().zip([stores, copies]).filter(|(_, any)| *any).map(|(copies, _)| copies)
         {
-            ProducerCommitOp::build(&inside, ring.pipeline, it, copies).map_err(error)?;
+            ProducerCommitOp::build(&inside, ring.pipeline, it, copies, false).map_err(error)?;
         }
         YieldOp::build(&inside, &[]).map_err(error)?;
         let [warps, fast] = [first.by.warps(), first.by.fast()].map(|n| i64_attr(self.context, n));
-        let program = ProduceOneOp::build(b, &[], warps, fast, false, filled);
+        let program = ProduceOneOp::build(b, &[], warps, fast, false, false, filled);
         let fills: Vec<OpRef<'c>> = all.iter().map(|(_, one)| one.by.op()).collect();
         give_agent(&fills, program.map_err(error)?.op());
         Ok(())

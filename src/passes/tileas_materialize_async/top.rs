@@ -1,7 +1,7 @@
 //! What stands at the top of a function with asynchronous products: rings with their pipelines, and storage of operands
 //! that stay.
 
-use super::{Product, iterator_type};
+use super::{Product, RingPlan, iterator_type};
 use crate::{
     analysis::producers::{behind_conversions, made_stage},
     dialect::{
@@ -26,6 +26,8 @@ const THREADS: i64 = 32;
 /// A ring of stages with its pipeline.
 pub(super) struct Ring<'c> {
     pub pipeline: Val<'c>,
+    /// Whether others than the consumers change its stages before these have them.
+    pub prepared: bool,
     /// One for each operand.
     pub storages: Vec<Val<'c>>,
     /// The iterator of the first stage.
@@ -33,12 +35,12 @@ pub(super) struct Ring<'c> {
 }
 
 impl<'c> Ring<'c> {
-    /// A ring of so many stages for the operands of a product; none if it has no such operands.
+    /// A ring for the operands of a product; none if it has no such operands.
     pub fn of(
         product: &Product<'c>,
         top: &Builder<'c>,
         plan: ProductPlan,
-        stages: u32,
+        RingPlan { stages, prepared }: RingPlan,
     ) -> Result<Option<Self>, Failed> {
         if product.sides.is_empty() {
             return Ok(None);
@@ -51,7 +53,7 @@ impl<'c> Ring<'c> {
             let desc = with_stages(op, side.desc, stages).ok_or_else(|| fail(op, "no ring can hold this tile"))?;
             storages.push(AllocTensorOp::build(top, desc.into(), None).map_err(error)?.result());
         }
-        let words = (2 * stages as u64).next_power_of_two();
+        let words = ((if prepared { 3 } else { 2 }) * stages as u64).next_power_of_two();
         let bases: Vec<u64> = (0..words.ilog2()).map(|i| 1 << i).collect();
         let context = top.context();
         let barriers =
@@ -67,10 +69,11 @@ impl<'c> Ring<'c> {
         let (copies, stores) = product.by_threads();
         let each = i64::from(stores) + if copies { THREADS } else { 0 };
         let arrivals = product.made().next().map(|(_, made)| i64_attr(context, made.by.warps() * each + announces));
-        let pipeline = CreatePipelineOp::build(top, pipeline.into(), barriers, consumers, arrivals);
+        let preparers = prepared.then(|| i64_attr(context, plan.preparer_warps().into()));
+        let pipeline = CreatePipelineOp::build(top, pipeline.into(), barriers, consumers, arrivals, preparers);
         let pipeline = pipeline.map_err(error)?.pipeline();
         let first = CreateIteratorOp::build(top, iterator_type(op)?, pipeline).map_err(error)?.iterator();
-        Ok(Some(Self { pipeline, storages, first }))
+        Ok(Some(Self { pipeline, prepared, storages, first }))
     }
 }
 

@@ -99,6 +99,35 @@ fn operands_in_registers_and_transposed() {
     assert!(plan.prediction.preparation > 0.0 && plan.prediction.iteration >= plan.prediction.tensor);
 }
 
+/// Consumers hide it behind products under way that they turn an operand; where sums must be exact there are none, and
+/// a warpgroup of its own does it.
+#[test]
+fn who_turns_operands() {
+    let turned = |tile, operand| ProductLoop { b_major: Major::Mn, ..ProductLoop::new(tile, operand) };
+    let exact = turned((128, 256, 128), OperandType::E4m3);
+    let plan = decide(&exact);
+    let r = plan.registers;
+    assert_eq!((plan.consumers(), plan.threads, r.launch), (2, 512, 128));
+    assert_eq!((r.producer, r.preparer, r.consumer), (24, Some(40), 224));
+    let along_k = decide(&ProductLoop { b_major: Major::K, ..exact });
+    assert_eq!(plan.prediction.iteration, along_k.prediction.iteration);
+    assert!(plan.reasons.iter().any(|r| r.contains("by a warpgroup of their own")), "{:?}", plan.reasons);
+    assert!(plan.reasons.iter().any(|r| r.contains("40 for the preparer")), "{:?}", plan.reasons);
+    let by_consumers = [
+        turned((128, 256, 128), OperandType::S8),
+        // Not in panels of 128x128 bytes, or not only turned.
+        turned((128, 64, 128), OperandType::E4m3),
+        turned((128, 128, 64), OperandType::E4m3),
+        turned((128, 128, 32), OperandType::Tf32),
+        ProductLoop { computed: [true, false], ..exact },
+    ];
+    for product in by_consumers {
+        let plan = decide(&product);
+        assert!(product.prepared_bytes() > 0 && plan.registers.preparer.is_none(), "{product:?}: {:?}", plan.reasons);
+        assert!(plan.reasons.iter().any(|r| r.contains("by those who multiply")), "{:?}", plan.reasons);
+    }
+}
+
 #[test]
 fn operands_that_producers_make() {
     let base = ProductLoop::new((128, 128, 64), OperandType::Bf16);

@@ -6,7 +6,7 @@
 gpu.module @kernels {
   // The outermost loop around a product is marked, those inside are not.
   // CHECK-LABEL: @nested
-  nv_tileaa.func @nested(%a: tensor<8x16xf32, #m>, %b: tensor<16x8xf32, #n>, %c: tensor<8x8xf32, #l>, %k: i32) attributes {numWarps = 1 : i64} {
+  nv_tileaa.func @nested(%a: tensor<8x16xf32, #m>, %b: tensor<16x8xf32, #n>, %c: tensor<8x8xf32, #l>, %k: i32, %pipeline: !nv_tileas.pipeline<2>, %it: !nv_tileas.pipeline_iterator) attributes {numWarps = 1 : i64} {
     %c0 = arith.constant 0 : i32
     %c1 = arith.constant 1 : i32
     // CHECK: scf.for
@@ -22,6 +22,15 @@ gpu.module @kernels {
       scf.yield %s : tensor<8x8xf32, #l>
     // CHECK: scf.yield
     // CHECK-NEXT: } {nv_tileas.addresses_in_loop}
+    }
+    // So is a loop of warps that change stages for products.
+    // CHECK: producer_commit %{{.*}}[%{{.*}}] prepared :
+    // CHECK-NEXT: }{{$}}
+    // CHECK-NEXT: } {nv_tileas.addresses_in_loop}
+    scf.for %i = %c0 to %k step %c1 : i32 {
+      scf.for %j = %c0 to %k step %c1 : i32 {
+        nv_tileas.async.pipeline.producer_commit %pipeline[%it] prepared : <2>
+      }
     }
     // A loop without a product leaves LLVM its freedom.
     // CHECK: scf.for

@@ -87,9 +87,11 @@ impl Generator {
         let n = self.rng.pick(&[8usize, 16, 32, 64, 128, 256]);
         let k = self.rng.pick(&[256usize, 512, 1024]) / from.width() as usize;
         let mut trips = self.rng.pick(&[0u64, 1, 2, 3, 3, 5]);
-        // As much as the interpreter multiplies quickly.
-        let n = n.min((1 << 19) / (m * k)).max(8);
-        trips = trips.min((1 << 20) / (m * n * k) as u64).max(u64::from(trips > 0));
+        // As much as the interpreter multiplies quickly. Panels of 128x128 bytes, which are turned otherwise than other
+        // tiles, should be among it.
+        let more = usize::from(narrow && k == 128);
+        let n = n.min((1 << (19 + more)) / (m * k)).max(8);
+        trips = trips.min((1 << (20 + more)) / (m * n * k) as u64).max(u64::from(trips > 0));
         let to = match from {
             Number::I8 => Number::I32,
             Number::F16 if self.rng.one_in(4) => Number::F16,
