@@ -427,8 +427,8 @@ impl TensorMap {
         if !inner.is_multiple_of(unit) || !(inner / unit * unit_shared).is_multiple_of(16) {
             return fail("the inner box is not a multiple of 16 bytes");
         }
-        // No CTA has room for more, and sizes stay far from overflow.
-        let lines = (1..self.rank).map(|i| u64::from(self.box_dims[i])).product::<u64>();
+        // No CTA has room for more, and sizes stay far from overflow. What strides pass over is not copied.
+        let lines = (1..self.rank).map(|i| u64::from(self.extent(i))).product::<u64>();
         if self.mode == Mode::Tile && lines * u64::from(inner / unit * unit_shared) > MAX_BOX_BYTES {
             return fail("the box is larger than shared memory");
         }

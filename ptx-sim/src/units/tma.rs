@@ -255,7 +255,7 @@ impl TensorMap {
     }
 
     /// Elements copied along dimension `i`.
-    const fn extent(&self, i: usize) -> u32 {
+    pub(super) const fn extent(&self, i: usize) -> u32 {
         self.box_dims[i].div_ceil(self.element_strides[i])
     }
 

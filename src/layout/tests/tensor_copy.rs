@@ -171,7 +171,7 @@ const ELEMENTS: [TensorElement; 8] = [
 ];
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
     /// Hardware arrangements of a random order of atoms, in views of up to five dimensions, also where tiles leave
     /// them.
