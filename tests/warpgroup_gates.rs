@@ -83,8 +83,8 @@ const GATES: &[Gate] = &[
     Gate { tile: (64, 256, 64), element: "f16", groups: (1, 1), ..HALVES },
     BYTES,
     Gate { tile: (128, 128, 128), columns: 128, ..BYTES },
-    Gate { transposed: false, instructions: 206, prepared: true, ..BYTES },
-    Gate { tile: (128, 128, 128), transposed: false, columns: 128, instructions: 206, prepared: true, ..BYTES },
+    Gate { transposed: false, instructions: 104, prepared: true, ..BYTES },
+    Gate { tile: (128, 128, 128), transposed: false, columns: 128, instructions: 75, prepared: true, ..BYTES },
     FLOATS,
     Gate { element: "f8E5M2", ..FLOATS },
     // Operands are turned by others: the loop is the same.
