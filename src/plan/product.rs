@@ -123,22 +123,24 @@ impl ProductLoop {
     /// Bytes of the operands that are changed in shared memory before they are multiplied, because their elements are
     /// computed, or because they must be turned: only 16-bit operands may be contiguous along M or N.
     pub fn prepared_bytes(&self) -> u32 {
-        let turned = |major| major == Major::Mn && self.operand.bits() != 16;
-        let a = if self.a_place == APlace::Shared && (turned(self.a_major) || self.computed[0]) { self.m } else { 0 };
-        let b = if turned(self.b_major) || self.computed[1] { self.n } else { 0 };
+        let [turned_a, turned_b] = self.turned();
+        let a = if self.a_place == APlace::Shared && (turned_a || self.computed[0]) { self.m } else { 0 };
+        let b = if turned_b || self.computed[1] { self.n } else { 0 };
         (a + b) * self.k * self.operand.bits() / 8
     }
 
     /// Whether warps with few registers can change what must be changed: bytes that are turned in panels of 128x128
     /// (`tile_layout::turned_panels`), and nothing else.
     pub fn may_have_preparer(&self) -> bool {
-        let bits = self.operand.bits();
-        let in_panels = |rows: u32| bits == 8 && self.k == PANEL && rows.is_multiple_of(PANEL);
-        let turned = |major| major == Major::Mn && bits != 16;
-        let a = self.a_place == APlace::Shared && turned(self.a_major);
-        let all =
-            [(a, self.m), (turned(self.b_major), self.n)].into_iter().all(|(turned, rows)| !turned || in_panels(rows));
+        let in_panels = |rows: u32| self.operand.bits() == 8 && self.k == PANEL && rows.is_multiple_of(PANEL);
+        let all = self.turned().into_iter().zip([self.m, self.n]).all(|(turned, rows)| !turned || in_panels(rows));
         self.prepared_bytes() > 0 && self.computed == [false; 2] && all
+    }
+
+    /// Whether A, and B, must be turned in its stage.
+    fn turned(&self) -> [bool; 2] {
+        let turned = |major| major == Major::Mn && self.operand.bits() != 16;
+        [self.a_place == APlace::Shared && turned(self.a_major), turned(self.b_major)]
     }
 
     /// Bytes of the operands that warps of the producer make in an iteration.

@@ -1,9 +1,9 @@
 // Verifiers of pipelines and of programs of one thread.
 //
 // Checked here: barriers are 64-bit words, two or three for each stage; who prepares stages, and waits for that, uses a
-// pipeline that has preparers; a stage whose bytes are announced is acquired by one thread,
-// and one that warps commit by all of them; threads do not meet in a program of one thread; a producer's program yields
-// the tile that it gives and uses no tensor of other threads.
+// pipeline that has preparers; a stage whose bytes are announced is acquired by one thread, and one that warps commit by
+// all of them; threads do not meet in a program of one thread; a producer's program yields the tile that it gives, or
+// none if it changes a stage, and uses no tensor of other threads.
 // Not checked here: that stages are acquired and released in turn (`tileas-check-synchronization`), and that the bytes
 // announced are those that copies write.
 #include "mlir/IR/OpImplementation.h"

@@ -177,14 +177,14 @@ impl<'c> Lower<'c, '_> {
         l.asm("fence.proxy.async.shared::cta;", "~{memory}", None, &[], false);
         l.asm("bar.warp.sync -1;", "~{memory}", None, &[], false);
         let first = l.icmp(Cmp::Eq, self.lane, l.i32c(0));
-        let barrier = if op.prepared() { self.prepared_of(op.op(), op.pipeline(), full)? } else { full };
+        let barrier = self.ready_of(op.op(), op.pipeline(), full, op.prepared())?;
         l.asm("@$1 mbarrier.arrive.shared::cta.b64 _, [$0];", "r,b,~{memory}", None, &[barrier, first], false);
         Ok(())
     }
 
     pub(super) fn consumer_wait(&mut self, op: ConsumerWaitOp<'c>) -> Result<(), Failed> {
         let Position { full, parity } = self.position(op.op(), op.iterator())?;
-        let barrier = if op.prepared() { self.prepared_of(op.op(), op.pipeline(), full)? } else { full };
+        let barrier = self.ready_of(op.op(), op.pipeline(), full, op.prepared())?;
         self.wait_for(barrier, parity);
         self.values.insert(key(op.token()), Lowered::Nothing);
         Ok(())
@@ -269,8 +269,11 @@ impl<'c> Lower<'c, '_> {
         Ok(self.l.add(full, self.l.i32c(stages(op, pipeline)? * BARRIER)))
     }
 
-    /// Of the same stage, that of the barrier that says prepared.
-    fn prepared_of(&self, op: OpRef<'c>, pipeline: Val<'c>, full: Val<'c>) -> Result<Val<'c>, Failed> {
+    /// Address of the barrier that says full, or of the same stage's that says prepared.
+    fn ready_of(&self, op: OpRef<'c>, pipeline: Val<'c>, full: Val<'c>, prepared: bool) -> Result<Val<'c>, Failed> {
+        if !prepared {
+            return Ok(full);
+        }
         Ok(self.l.add(full, self.l.i32c(2 * stages(op, pipeline)? * BARRIER)))
     }
 

@@ -46,7 +46,7 @@ pub(super) fn plan<'c>(
     let computed = inside().next().and_then(|p| block_around(p.op)).map_or(0, elements_computed);
     // Where the producer's warps make tiles, they move elements too.
     let movers = if products.iter().any(|p| p.product.made.contains(&true)) { 2 } else { 1 };
-    // Stages that have to be changed may have a third one.
+    // Two barriers for each stage, or a third one where a preparer may change it.
     let prepared = products.iter().any(|p| p.product.prepared_bytes() > 0);
     let barriers = (if prepared { 3 } else { 2 }) * rings.len() as u32 * MOST_STAGES;
     let kernel = Kernel {
