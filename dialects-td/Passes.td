@@ -485,7 +485,8 @@ def TileASCheckSynchronization : Pass<"tileas-check-synchronization", "::mlir::M
   ];
   let statistics = [
     Statistic<"numAccesses", "num-accesses", "accesses of shared memory checked">,
-    Statistic<"numRemoved", "num-removed", "barriers removed">
+    Statistic<"numRemoved", "num-removed", "barriers removed">,
+    Statistic<"numFacts", "num-facts", "facts that the analysis has carried over nodes of the flow graph">
   ];
   let dependentDialects = ["nv_tileas"];
 }

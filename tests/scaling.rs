@@ -147,6 +147,91 @@ fn longest(functions: &[String]) -> usize {
     functions.iter().map(|f| f.lines().count()).max().unwrap()
 }
 
+/// What a statistic of a pass says of a program.
+fn counted(name: &str, program: &str, target: &str, statistic: &str) -> usize {
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.mlir"));
+    std::fs::write(&file, program).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tileiras"));
+    command.args(["--gpu-name", target, "--emit=tileas", "--mlir-pass-statistics", "-o", "/dev/null"]).arg(file);
+    let output = command.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let line = said.lines().find(|l| l.contains(statistic)).unwrap_or_else(|| panic!("{said}"));
+    line.split_whitespace().find_map(|word| word.parse().ok()).unwrap_or_else(|| panic!("{line}"))
+}
+
+/// `depth` loops inside of each other, each with `products` products of loaded tiles before the inner loop and as many
+/// after it, on one accumulator; `rows` such nests in a row.
+fn product_nests(depth: usize, products: usize, rows: usize) -> String {
+    const ARRAY: &str = "tensor_view<1024x1024xf16, strides=[1024,1]>";
+    const SUMS: &str = "tile<32x32xf32>";
+    let view = format!("partition_view<tile=(32x32), padding_value = zero, {ARRAY}>");
+    let mut text =
+        String::from("cuda_tile.module @m {\n  entry @k(%n: tile<i32>, %p: tile<ptr<f16>>, %q: tile<ptr<f32>>) {\n");
+    writeln!(text, "    %a = assume div_by<16>, %p : tile<ptr<f16>>").unwrap();
+    writeln!(text, "    %t = make_tensor_view %a, shape = [1024, 1024], strides = [1024, 1] : {ARRAY}").unwrap();
+    writeln!(text, "    %v = make_partition_view %t : {view}").unwrap();
+    writeln!(text, "    %z = constant <i32: 0> : {I32}\n    %o = constant <i32: 1> : {I32}").unwrap();
+    let mut next = 0;
+    let mut fresh = || {
+        next += 1;
+        next
+    };
+    let mut multiply = |text: &mut String, index: usize, sums: String| {
+        let x = fresh();
+        // Equal loads would be one.
+        writeln!(text, "    %n{x} = constant <i32: {x}> : {I32}").unwrap();
+        for (name, place) in [("x", format!("%n{x}, %i{index}")), ("y", format!("%i{index}, %n{x}"))] {
+            let load = format!("load_view_tko weak %v[{place}] : {view}, {I32} -> tile<32x32xf16>, token");
+            writeln!(text, "    %{name}{x}, %{name}k{x} = {load}").unwrap();
+        }
+        writeln!(text, "    %s{x} = mmaf %x{x}, %y{x}, {sums} : tile<32x32xf16>, tile<32x32xf16>, {SUMS}").unwrap();
+        format!("%s{x}")
+    };
+    let mut sums = String::from("%zero");
+    writeln!(text, "    %zero = constant <f32: 0.0> : {SUMS}").unwrap();
+    for row in 0..rows {
+        let mut given = vec![];
+        for level in row * depth..(row + 1) * depth {
+            let head = format!("%r{level} = for %i{level} in (%z to %n, step %o) : {I32}");
+            writeln!(text, "    {head} iter_values(%c{level} = {sums}) -> ({SUMS}) {{").unwrap();
+            sums = (0..products).fold(format!("%c{level}"), |sums, _| multiply(&mut text, level, sums));
+            given.push(level);
+        }
+        while let Some(level) = given.pop() {
+            sums = (0..products).fold(sums, |sums, _| multiply(&mut text, level, sums));
+            writeln!(text, "    continue {sums} : {SUMS}\n    }}").unwrap();
+            sums = format!("%r{level}");
+        }
+    }
+    let out = "tensor_view<32x32xf32, strides=[32,1]>";
+    writeln!(text, "    %b = make_tensor_view %q, shape = [32, 32], strides = [32, 1] : {out}").unwrap();
+    writeln!(text, "    %w = make_partition_view %b : partition_view<tile=(32x32), {out}>").unwrap();
+    let stored = format!("{SUMS}, partition_view<tile=(32x32), {out}>, {I32} -> token");
+    writeln!(text, "    %e = store_view_tko weak {sums}, %w[%z, %z] : {stored}\n    return\n  }}\n}}").unwrap();
+    text
+}
+
+/// `tileas-check-synchronization` carries facts over nodes: nesting adds none, and rings multiply them at most by the
+/// rings.
+#[test]
+fn synchronization_is_checked_in_few_steps() {
+    let facts = |depth, products, rows| {
+        let name = format!("nest{depth}_{products}_{rows}");
+        counted(&name, &product_nests(depth, products, rows), "sm_100", "num-facts")
+    };
+    let by_depth = [1, 2, 3, 4, 5].map(|depth| facts(depth, 1, 1));
+    assert!(by_depth[0] > 100, "{by_depth:?}");
+    // A level more adds nodes and rings: the product of both grows as a square, never by a factor.
+    for (depth, pair) in by_depth.windows(2).enumerate() {
+        let levels = (depth + 2) as f64 / (depth + 1) as f64;
+        assert!(pair[1] as f64 <= 1.5 * levels * levels * pair[0] as f64, "{by_depth:?}");
+    }
+    let by_products = [1, 2, 4].map(|products| facts(2, products, 1));
+    assert!(by_products.windows(2).all(|pair| pair[1] <= 5 * pair[0]), "{by_products:?}");
+    // Nests in a row share neither rings nor scalars.
+    let by_rows = [1, 4, 16].map(|rows| facts(2, 1, rows));
+}
+
 #[test]
 fn long_programs_mean_the_same() {
     for (body, m) in [(loops(400), 3), (branches(400), 150), (mixed(400), 1000)] {
@@ -213,14 +298,7 @@ fn order_is_found_in_few_walks() {
              %u{n} = store_ptr_tko weak %y, %v token=%r : tile<ptr<i32>>, {I32} -> token\n"
         );
         (0..n).rev().for_each(|q| text += &format!("    continue %u{} : token\n    }}\n", q + 1));
-        let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("walks{n}.mlir"));
-        std::fs::write(&file, program(&text)).unwrap();
-        let mut command = Command::new(env!("CARGO_BIN_EXE_tileiras"));
-        command.args(["--gpu-name=sm_90", "--emit=tileas", "--mlir-pass-statistics", "-o", "/dev/null"]).arg(file);
-        let output = command.output().unwrap();
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        let line = said.lines().find(|l| l.contains("num-walks")).unwrap_or_else(|| panic!("{said}"));
-        line.split_whitespace().find_map(|word| word.parse().ok()).unwrap_or_else(|| panic!("{line}"))
+        counted(&format!("walks{n}"), &program(&text), "sm_90", "num-walks")
     };
     let [few, many] = [walks(60), walks(240)];
     assert!(many <= 4 * few + 20, "{few} walks through 60 loops, {many} through 240");

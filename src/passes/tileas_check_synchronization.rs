@@ -35,10 +35,11 @@ impl RustPass for CheckSynchronization {
     fn run<'c>(&mut self, op: OpRef<'c>, _: &'c Context, cx: &PassContext) -> Result<(), Failed> {
         use descriptors::tileas_check_synchronization::{Options, stat};
         for function in collect_ops(op, nv_tileaa::FuncOp::cast) {
-            let races = Races::of(function.op(), &|_| false);
-            cx.stat_add(stat::NUM_ACCESSES, races.accesses.len() as i64);
+            let mut races = Races::of(function.op());
+            cx.stat_add(stat::NUM_ACCESSES, races.accesses().len() as i64);
+            cx.stat_add(stat::NUM_FACTS, races.work() as i64);
             let mut failed = None;
-            for conflict in &races.conflicts {
+            for conflict in races.conflicts() {
                 failed = Some(report(conflict));
             }
             if let Some(failed) = failed {
@@ -46,7 +47,7 @@ impl RustPass for CheckSynchronization {
             }
             pipelines::check(function.op()).map_err(|(at, reason)| fail(at, reason))?;
             if Options(cx).remove_redundant() {
-                cx.stat_add(stat::NUM_REMOVED, remove_redundant(function.op()) as i64);
+                cx.stat_add(stat::NUM_REMOVED, remove_redundant(function.op(), &mut races) as i64);
             }
         }
         Ok(())
@@ -75,17 +76,11 @@ fn report(conflict: &Conflict<'_>) -> Failed {
 }
 
 /// Erases the barriers that guard nothing; how many.
-fn remove_redundant(function: OpRef<'_>) -> usize {
-    let mut barriers = vec![];
-    walk(function, &mut |o| {
-        if BarrierOp::cast(o).is_some() && discardable_attr(o, REUSE).is_some() {
-            barriers.push(o);
-        }
-    });
+fn remove_redundant<'c>(function: OpRef<'c>, races: &mut Races<'c>) -> usize {
+    let guards_reuse = |o| BarrierOp::cast(o).filter(|_| discardable_attr(o, REUSE).is_some()).map(|b| b.op());
     let mut removed = 0;
-    for barrier in barriers {
-        let without = |o: OpRef<'_>| op_key(o) == op_key(barrier);
-        if Races::of(function, &without).conflicts.is_empty() {
+    for barrier in collect_ops(function, guards_reuse) {
+        if races.is_redundant(barrier) {
             erase(barrier);
             removed += 1;
         }

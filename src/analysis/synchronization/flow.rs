@@ -1,0 +1,284 @@
+//! Which pending accesses may reach which nodes.
+//!
+//! A [`Flow`] answers for one kind of pair: two accesses of one ring, or two accesses of anything else. A *fact* says
+//! that a node may be reached with certain scalars known, and perhaps with one access pending. What a node does to a
+//! fact depends on no other fact, so facts are carried through the graph one by one, each through each node once.
+//!
+//! *Work.* A node has at most one fact for each of at most [`MAX_STATES`] states and each pending access: the accesses
+//! that this flow is about, times the stages of the ring, times the ages of a group ([`MAX_AGE`]). Facts end at
+//! barriers, and scalars are forgotten after their last use. The number of facts is therefore linear in the nodes,
+//! whatever loops they are in. A flow about a ring stays within the outermost ops that use the ring.
+
+use super::{
+    Judge, MAX_AGE, Pending, Progress,
+    graph::{Action, BLOCK, Graph},
+};
+use crate::dialect::{rt::*, upstream::Arith};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// A ring whose scalars take more combinations than these at one node is followed without any.
+pub(super) const MAX_STATES: u32 = 256;
+
+/// The known scalars, by number.
+type Scalars = Vec<(u32, i64)>;
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Fact {
+    /// Number of the scalars.
+    state: u32,
+    /// None: the node can be reached.
+    pending: Option<Pending>,
+}
+
+/// What the pairs of a flow have in common.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Pairs {
+    /// Both are accesses of the ring.
+    OfRing(usize),
+    /// They are not accesses of one ring that has a flow of its own.
+    Others,
+}
+
+pub(super) struct Flow {
+    pairs: Pairs,
+    /// Scalars that this flow follows.
+    scalars: FxHashSet<u32>,
+    /// The first and the last node that matter.
+    extent: (u32, u32),
+    states: Vec<Scalars>,
+    numbers: FxHashMap<Scalars, u32>,
+    /// Facts of each node of the extent.
+    facts: Vec<FxHashSet<Fact>>,
+    /// States of each node of the extent.
+    reached: Vec<u32>,
+    work: Vec<(u32, Fact)>,
+    /// Facts since the last barrier was taken away.
+    tentative: Option<Vec<(u32, Fact)>>,
+    overflowed: bool,
+}
+
+impl Flow {
+    pub fn new(pairs: Pairs, scalars: FxHashSet<u32>, extent: (u32, u32)) -> Self {
+        let nodes = (extent.1 - extent.0 + 1) as usize;
+        let mut flow = Self {
+            pairs,
+            scalars,
+            extent,
+            states: vec![],
+            numbers: FxHashMap::default(),
+            facts: vec![FxHashSet::default(); nodes],
+            reached: vec![0; nodes],
+            work: vec![],
+            tentative: None,
+            overflowed: false,
+        };
+        let state = flow.state(vec![]);
+        flow.learn(extent.0, Fact { state, pending: None });
+        flow
+    }
+
+    /// Carries all facts on. False if there are too many states; then what has been found is no answer.
+    pub fn run<'c>(&mut self, graph: &Graph<'c>, judge: &mut Judge<'c>) -> bool {
+        while let Some((node, fact)) = self.work.pop() {
+            if self.overflowed {
+                return false;
+            }
+            self.carry(graph, judge, node, fact);
+        }
+        true
+    }
+
+    pub fn pairs(&self) -> Pairs {
+        self.pairs
+    }
+
+    /// The number of facts, which is the work that was done.
+    pub fn size(&self) -> usize {
+        self.facts.iter().map(FxHashSet::len).sum()
+    }
+
+    /// Carries on what a barrier stops, until [`Flow::settle`] decides whether that stays.
+    pub fn open<'c>(&mut self, graph: &Graph<'c>, judge: &mut Judge<'c>, barrier: u32) {
+        self.tentative = Some(vec![]);
+        if !(self.extent.0..=self.extent.1).contains(&barrier) {
+            return;
+        }
+        let scope = graph.nodes[barrier as usize].scope;
+        let mut stopped: Vec<Fact> = self.facts_at(barrier).iter().copied().collect();
+        stopped.retain(|f| f.pending.is_some_and(|p| is_stopped(&p, scope)));
+        for fact in stopped {
+            self.send(graph, barrier, fact.state, fact.pending);
+        }
+        self.run(graph, judge);
+    }
+
+    /// Keeps what [`Flow::open`] has found, or forgets it.
+    pub fn settle(&mut self, keep: bool) {
+        self.work.clear();
+        for (node, fact) in self.tentative.take().into_iter().flatten().filter(|_| !keep) {
+            self.facts[(node - self.extent.0) as usize].remove(&fact);
+        }
+    }
+
+    fn facts_at(&self, node: u32) -> &FxHashSet<Fact> {
+        &self.facts[(node - self.extent.0) as usize]
+    }
+
+    fn state(&mut self, scalars: Scalars) -> u32 {
+        if let Some(&number) = self.numbers.get(&scalars) {
+            return number;
+        }
+        let number = self.states.len() as u32;
+        self.numbers.insert(scalars.clone(), number);
+        self.states.push(scalars);
+        number
+    }
+
+    fn learn(&mut self, node: u32, fact: Fact) {
+        let place = (node - self.extent.0) as usize;
+        if !self.facts[place].insert(fact) {
+            return;
+        }
+        if fact.pending.is_none() {
+            self.reached[place] += 1;
+            self.overflowed |= self.reached[place] > MAX_STATES;
+        }
+        if let Some(tentative) = &mut self.tentative {
+            tentative.push((node, fact));
+        }
+        self.work.push((node, fact));
+    }
+
+    /// A fact holds after `node`: it does so before each node that follows, as far as its scalars are of use there.
+    fn send(&mut self, graph: &Graph<'_>, node: u32, state: u32, pending: Option<Pending>) {
+        for &next in &graph.nodes[node as usize].next {
+            if !(self.extent.0..=self.extent.1).contains(&next) {
+                continue;
+            }
+            let scalars = &self.states[state as usize];
+            let state = if scalars.iter().all(|(v, _)| graph.is_live(*v, next)) {
+                state
+            } else {
+                let live = scalars.iter().copied().filter(|(v, _)| graph.is_live(*v, next)).collect();
+                self.state(live)
+            };
+            self.learn(next, Fact { state, pending });
+        }
+    }
+
+    fn carry<'c>(&mut self, graph: &Graph<'c>, judge: &mut Judge<'c>, node: u32, fact: Fact) {
+        let here = &graph.nodes[node as usize];
+        let state = self.after(graph, node, fact.state);
+        if let Action::Access(access) = here.action
+            && self.concerns(judge, access)
+        {
+            let slot = judge.slot_of(access).and_then(|v| self.known(graph, fact.state, v));
+            let me = Pending { access, slot, progress: judge.start_of(access), scope: here.scope };
+            match fact.pending {
+                Some(earlier) => judge.meet(self.pairs, earlier, me),
+                None => self.send(graph, node, state, Some(me)),
+            }
+        }
+        let Some(pending) = fact.pending else { return self.send(graph, node, state, None) };
+        if matches!(here.action, Action::Barrier(_)) && is_stopped(&pending, here.scope) && !judge.is_gone(node) {
+            return;
+        }
+        let progress = match pending.scope == here.scope {
+            true => after_sync(&here.action, pending.progress),
+            false => pending.progress,
+        };
+        self.send(graph, node, state, Some(Pending { progress, ..pending }));
+    }
+
+    fn concerns(&self, judge: &Judge<'_>, access: u32) -> bool {
+        match self.pairs {
+            Pairs::OfRing(ring) => judge.ring_of(access) == Some(ring),
+            Pairs::Others => true,
+        }
+    }
+
+    fn known<'c>(&self, graph: &Graph<'c>, state: u32, v: Val<'c>) -> Option<i64> {
+        let number = graph.number(v)?;
+        let value = || {
+            let scalars = &self.states[state as usize];
+            let place = scalars.binary_search_by_key(&number, |(v, _)| *v).ok()?;
+            Some(scalars[place].1)
+        };
+        graph.tracked[number as usize].constant.or_else(value)
+    }
+
+    /// The state after a node, for any next node.
+    fn after(&mut self, graph: &Graph<'_>, node: u32, state: u32) -> u32 {
+        let changes: Vec<(u32, Option<i64>)> = match &graph.nodes[node as usize].action {
+            Action::Compute(op, kind) => {
+                let value = computed(*op, *kind, |v| self.known(graph, state, v));
+                results(*op).filter_map(|r| graph.number(r)).map(|r| (r, value)).collect()
+            }
+            Action::Move(moved) => moved.iter().map(|(from, to)| (*to, self.known(graph, state, *from))).collect(),
+            _ => return state,
+        };
+        let changes: Vec<_> = changes.into_iter().filter(|(v, _)| self.scalars.contains(v)).collect();
+        if changes.is_empty() {
+            return state;
+        }
+        let mut scalars = self.states[state as usize].clone();
+        scalars.retain(|(v, _)| changes.iter().all(|(changed, _)| changed != v));
+        scalars.extend(changes.into_iter().filter_map(|(v, value)| Some((v, value?))));
+        scalars.sort_unstable();
+        scalars.dedup();
+        self.state(scalars)
+    }
+}
+
+/// Whether a barrier of threads of `scope` stops an access: one of the block joins all agents, one of an agent its own
+/// threads only.
+fn is_stopped(pending: &Pending, scope: u32) -> bool {
+    pending.progress == Progress::Done && (scope == BLOCK || pending.scope == scope)
+}
+
+/// How far an access has come after the threads that made it have done `action`.
+fn after_sync(action: &Action<'_>, progress: Progress) -> Progress {
+    let older = |age: i64| (age + 1).min(MAX_AGE);
+    match (action, progress) {
+        (Action::Commit(_), Progress::Open) => Progress::Group(0),
+        (Action::Commit(_), Progress::Group(age)) => Progress::Group(older(age)),
+        (Action::Wait(pending, _), Progress::Group(age)) if age >= *pending => Progress::Done,
+        (Action::CommitWork(work), Progress::Work(kind, age)) if kind == *work => Progress::Work(kind, older(age)),
+        (Action::WaitForWork(work, pending), Progress::Work(kind, age)) if kind == *work && age >= *pending => {
+            Progress::Done
+        }
+        _ => progress,
+    }
+}
+
+/// The result of an op of `arith`, as far as its operands are known.
+fn computed<'c>(op: OpRef<'c>, kind: Arith, known: impl Fn(Val<'c>) -> Option<i64>) -> Option<i64> {
+    let int = |i: usize| known(operand(op, i));
+    Some(match kind {
+        Arith::AddI => int(0)?.checked_add(int(1)?)?,
+        Arith::SubI => int(0)?.checked_sub(int(1)?)?,
+        Arith::MulI => int(0)?.checked_mul(int(1)?)?,
+        Arith::RemSI | Arith::RemUI => int(0).filter(|a| *a >= 0)?.checked_rem(int(1).filter(|b| *b > 0)?)?,
+        Arith::CmpI => compare(attr(op, "predicate").map(int_attr)?, int(0)?, int(1)?)?.into(),
+        Arith::Select => return int(if int(0)? & 1 != 0 { 1 } else { 2 }),
+        _ => return None,
+    })
+}
+
+/// The outcome of `arith.cmpi`; none for a comparison that depends on the width.
+fn compare(predicate: i64, a: i64, b: i64) -> Option<bool> {
+    Some(match predicate {
+        0 => a == b,
+        1 => a != b,
+        2 => a < b,
+        3 => a <= b,
+        4 => a > b,
+        5 => a >= b,
+        _ if a < 0 || b < 0 => return None,
+        6 => a < b,
+        7 => a <= b,
+        8 => a > b,
+        9 => a >= b,
+        _ => return None,
+    })
+}
