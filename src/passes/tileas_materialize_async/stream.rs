@@ -612,9 +612,10 @@ impl<'c> Flight<'c> {
             }
             let sum = arg(body, index + 1);
             let this_adds_on = dot.acc() == sum && uses(sum).len() == 1;
-            // What uses the sum otherwise must do so before the next product starts.
+            // What uses the sum otherwise must do so before the next product starts. A loop that begins with it has
+            // registers of its own for it, which would be copied while the product is in flight.
             let used_before = || {
-                let first = first_user(body, sum);
+                let first = first_user(body, sum).filter(|user| region_count(*user) == 0);
                 product.dots.len() == 1 && ops_of(body).take_while(|o| *o != dot.op()).any(|o| Some(o) == first)
             };
             if !this_adds_on && !used_before() {
