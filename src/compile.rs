@@ -535,8 +535,8 @@ impl Job<'_> {
 
     /// Runs one of the managers.
     fn passes(&self, module: &mut Module<'_>, manager: &PassManager<'_>) -> Result<(), Failure> {
-        let failing = Mutex::new(String::new());
-        // SAFETY: the manager is alive; the instrumentation is called while it runs, and the name outlives that. Each
+        let failing = Mutex::new(Failing::default());
+        // SAFETY: the manager is alive; the instrumentation is called while it runs, and the record outlives that. Each
         // manager runs once.
         unsafe {
             ffi::mlirxPassManagerAddInstrumentation(
@@ -556,13 +556,16 @@ impl Job<'_> {
         let result = manager.run(module);
         let root = op_ref(module.as_operation().to_raw());
         self.is_short.set(gpu_modules(root).into_iter().any(|m| discardable_attr(m, SHARED_EXCEEDED).is_some()));
-        let name = unlocked(failing.into_inner());
-        match (result, name.as_str()) {
-            (Err(_), "") => Err((vec![], CompileError::Failed)),
+        let Failing { pass, panic } = unlocked(failing.into_inner());
+        match (result, pass.as_str(), panic) {
+            (Err(_), "", _) => Err((vec![], CompileError::Failed)),
+            (Err(_), name, Some(text)) => {
+                Err((vec![], CompileError::Internal(format!("the pass '{name}' panicked: {text}"))))
+            }
             // The pass, or the verifier behind it, has said why.
-            (Err(_), name) => Err(failed(format!("the pass '{name}' failed"))),
-            (Ok(()), _) if cfg!(debug_assertions) || module.as_operation().verify() => Ok(()),
-            (Ok(()), _) => Err(failed("what the passes left is not valid")),
+            (Err(_), name, None) => Err(failed(format!("the pass '{name}' failed"))),
+            (Ok(()), ..) if cfg!(debug_assertions) || module.as_operation().verify() => Ok(()),
+            (Ok(()), ..) => Err(failed("what the passes left is not valid")),
         }
     }
 
@@ -605,18 +608,25 @@ impl<T> Drop for Kept<T> {
     }
 }
 
-/// Keeps the name of the first pass that failed.
+/// The first pass that failed, and the message of the panic if that is why.
+#[derive(Default)]
+struct Failing {
+    pass: String,
+    panic: Option<String>,
+}
+
+/// Keeps the first pass that failed.
 unsafe extern "C" fn note_failure(
     pass: mlir_sys::MlirStringRef,
     _: mlir_sys::MlirOperation,
     failed: bool,
     user: *mut std::ffi::c_void,
 ) {
-    // SAFETY: `user` is the string that `Job::passes` hands over; names live as long as their pass.
-    let (pass, failing) = unsafe { (raw_to_str(pass), &*user.cast::<Mutex<String>>()) };
+    // SAFETY: `user` is the record that `Job::passes` hands over; names live as long as their pass.
+    let (pass, failing) = unsafe { (raw_to_str(pass), &*user.cast::<Mutex<Failing>>()) };
     let mut failing = failing.lock().unwrap_or_else(PoisonError::into_inner);
-    if failed && failing.is_empty() {
-        pass.clone_into(&mut failing);
+    if failed && failing.pass.is_empty() {
+        *failing = Failing { pass: pass.to_owned(), panic: dialect::pass::take_panic() };
     }
 }
 
@@ -656,3 +666,6 @@ fn convert(d: &melior::diagnostic::Diagnostic<'_>) -> Diagnostic {
 fn place(l: melior::ir::Location<'_>) -> Option<Location> {
     location::file_line(l).map(|p| Location::new(p.file, p.line, p.column))
 }
+
+#[cfg(test)]
+mod tests;

@@ -4,6 +4,7 @@ use super::{ffi::*, rt::*};
 use melior::{Context, ContextRef};
 use mlir_sys::*;
 use std::{
+    cell::RefCell,
     collections::BTreeMap,
     ffi::{CStr, CString, c_void},
     marker::PhantomData,
@@ -157,16 +158,31 @@ pub fn fail(op: OpRef<'_>, message: impl AsRef<str>) -> Failed {
     Failed(())
 }
 
-/// A panic must not unwind into C++: it becomes a diagnostic and a failed pass.
+thread_local! {
+    /// The message of the panic that ended the last pass on this thread, if one did.
+    static PANIC: RefCell<Option<String>> = const { RefCell::new(None) };
+}
+
+/// A panic must not unwind into C++: it becomes a diagnostic and a failed pass, and [`take_panic`] has its message.
 fn guard(op: OpRef<'_>, what: &str, f: impl FnOnce() -> Result<(), Failed>) -> bool {
+    PANIC.set(None);
     match catch_unwind(AssertUnwindSafe(f)) {
         Ok(r) => r.is_ok(),
         Err(p) => {
             let text = p.downcast_ref::<String>().map(String::as_str).or(p.downcast_ref::<&str>().copied());
-            emit_error(op, &format!("internal error in {what}: {}", text.unwrap_or("panic")));
+            let text = text.unwrap_or("panic");
+            emit_error(op, &format!("internal error in {what}: {text}"));
+            PANIC.set(Some(text.to_owned()));
             false
         }
     }
+}
+
+/// The message of the panic that ended the last pass on this thread, once. `None` if no panic ended it. MLIR calls the
+/// instrumentation of a pass on the thread that ran the pass, so a hook for failures can tell a defect from an error of
+/// the program.
+pub fn take_panic() -> Option<String> {
+    PANIC.take()
 }
 
 /// Borrows the context of an op for its own lifetime.
