@@ -67,11 +67,18 @@ impl Compiler for Isolated<'_> {
             // Who asked has looked there, and keeps the result of all that is done.
             .env_remove(crate::options::REMOTE_CACHE);
         let done = child::run(command, &[input.as_raw_fd(), output.as_raw_fd()], self.timeout).map_err(broken)?;
-        let mut failed = false;
+        let (mut failed, mut defect) = (false, None);
         for line in String::from_utf8_lossy(&done.output).lines() {
             // What is no message of the program's own is what a library said before it ended the process.
             let diagnostic = read(line).unwrap_or_else(|| Diagnostic::new(Severity::Note, line));
             failed |= diagnostic.severity == Severity::Error;
+            // The caller says this one itself, as it does of a compiler in its own process.
+            if let Some(text) = diagnostic.message.strip_prefix("internal error: ")
+                && diagnostic.code == Some(Code::Internal)
+            {
+                defect = Some(text.to_owned());
+                continue;
+            }
             if !CLOSING.contains(&diagnostic.message.as_str()) {
                 report(diagnostic);
             }
@@ -83,6 +90,7 @@ impl Compiler for Isolated<'_> {
         match done.status.code() {
             Some(0) => {}
             Some(3) => return Err(CompileError::Input),
+            Some(70) if defect.is_some() => return Err(CompileError::Internal(defect.unwrap_or_default())),
             Some(_) if failed => return Err(CompileError::Failed),
             Some(status) => return Err(CompileError::Internal(format!("'{program}' ended with status {status}"))),
             None => {
@@ -196,6 +204,15 @@ mod tests {
         let (result, said) = by("echo 'LLVM ERROR: impossible' >&2; kill -ABRT $$");
         assert_eq!(result, Err(CompileError::Internal("the compiler was stopped by SIGABRT (signal 6)".into())));
         assert_eq!(said, [Diagnostic::new(Severity::Note, "LLVM ERROR: impossible")]);
+    }
+
+    #[test]
+    fn a_defect_stays_one() {
+        let last = tile_diag::render::json(&Diagnostic::error(Code::Internal, "internal error: the pass 'p' panicked"));
+        let place = tile_diag::render::json(&Diagnostic::new(Severity::Error, "internal error in p: bad"));
+        let (result, said) = by(&format!("cat >&2 <<'END'\n{place}{last}END\nexit 70"));
+        assert_eq!(result, Err(CompileError::Internal("the pass 'p' panicked".into())));
+        assert_eq!(said, [Diagnostic::new(Severity::Error, "internal error in p: bad")]);
     }
 
     #[test]
