@@ -6,6 +6,7 @@ use crate::{
         self,
         cuda_tile::EntryOp,
         debug_scope::Emission,
+        fallback::Blame,
         ffi,
         gpu_module::{SHARED_EXCEEDED, gpu_modules},
         location,
@@ -24,8 +25,9 @@ use crate::{
     },
 };
 use melior::{Context, diagnostic::DiagnosticSeverity, ir::Module, pass::PassManager, utility::parse_pass_pipeline};
+use restart::{Cause, Restarts};
 use std::{
-    cell::{Cell, RefCell},
+    cell::RefCell,
     collections::HashSet,
     fmt::Display,
     mem::ManuallyDrop,
@@ -75,6 +77,8 @@ pub struct Session {
     context: Context,
     /// The process ends after the next compilation.
     last: bool,
+    /// Defects are errors, whatever requests say.
+    strict: bool,
 }
 
 impl Default for Session {
@@ -86,7 +90,7 @@ impl Default for Session {
 impl Session {
     pub fn new() -> Session {
         passes::register_all();
-        Session { context: dialect::context(), last: false }
+        Session { context: dialect::context(), last: false, strict: restart::is_strict_environment() }
     }
 }
 
@@ -108,23 +112,39 @@ impl Compiler for Session {
             sink.borrow_mut().push(convert(&d));
             true
         });
+        let is_strict = request.strict_plans || self.strict;
         let (result, remarks) = codegen::messages::reporting(report, || {
-            let mut options = options;
+            let mut restarts = Restarts::default();
             loop {
-                let (is_short, log) = (Cell::new(false), Mutex::default());
-                let job = Job { request, options: &options, context, last: self.last, is_short: &is_short, log: &log };
+                let (cause, log) = (RefCell::default(), Mutex::default());
+                let job = Job {
+                    request,
+                    options: &options,
+                    context,
+                    last: self.last,
+                    restarts: &restarts,
+                    cause: &cause,
+                    log: &log,
+                };
                 let run = || with_stack(|| job.run());
-                let (result, remarks) = if request.remarks { remark::collect(run) } else { (run(), vec![]) };
-                // How much all passes together need is known when they have run; what was chosen with too little of
-                // it left is chosen anew. That there is none at all is said of the last try.
-                match options.with_less_shared_memory().filter(|_| result.is_err() && is_short.get()) {
-                    Some(less) => options = less,
-                    None => {
-                        let snapshots = unlocked(log.into_inner()).into_snapshots();
-                        return (result.map(|output| CompileOutput { snapshots, ..output }), remarks);
+                let (result, mut remarks) = if request.remarks { remark::collect(run) } else { (run(), vec![]) };
+                // That there is no way at all is said of the last try.
+                let cause = cause.take().filter(|(cause, _)| !is_strict || cause.is_short);
+                if let (Err((_, error)), Some((cause, start))) = (&result, cause)
+                    && restart::is_of_passes(error)
+                {
+                    let said = messages.borrow();
+                    let first = said.iter().find(|d: &&Diagnostic| d.severity == Severity::Error);
+                    let message = first.map_or_else(|| error.to_string(), |d| d.message.clone());
+                    drop(said);
+                    if restarts.give_up(&cause, &message, start, &options) {
+                        messages.borrow_mut().clear();
+                        continue;
                     }
                 }
-                messages.borrow_mut().clear();
+                remarks.splice(0..0, restarts.remarks);
+                let snapshots = unlocked(log.into_inner()).into_snapshots();
+                return (result.map(|output| CompileOutput { snapshots, ..output }), remarks);
             }
         });
         context.detach_diagnostic_handler(handler);
@@ -294,8 +314,10 @@ struct Job<'a> {
     context: &'a Context,
     /// Nothing is freed that the end of the process frees.
     last: bool,
-    /// Whether shared memory did not suffice.
-    is_short: &'a Cell<bool>,
+    /// What failures before this try have made the compiler give up.
+    restarts: &'a Restarts,
+    /// Why passes failed, and the level of the input.
+    cause: &'a RefCell<Option<(Cause, Level)>>,
     /// What the passes did, where that is wanted.
     log: &'a Mutex<Log>,
 }
@@ -320,6 +342,7 @@ impl Job<'_> {
             Emit::CudaTile => Level::CudaTile,
             _ => self.start(&module)?,
         };
+        self.restarts.mark(&module);
         if self.request.keep_snapshots {
             unlocked(self.log.lock()).begin(&module, start.emit());
         }
@@ -339,7 +362,7 @@ impl Job<'_> {
         for (stage, managers) in &stages {
             unlocked(self.log.lock()).enter(stage.level().emit());
             for manager in managers {
-                self.passes(&mut module, manager)?;
+                self.passes(&mut module, manager, start)?;
             }
             let emit = match stage {
                 Stage::TileAa => Emit::TileAa,
@@ -534,7 +557,7 @@ impl Job<'_> {
     }
 
     /// Runs one of the managers.
-    fn passes(&self, module: &mut Module<'_>, manager: &PassManager<'_>) -> Result<(), Failure> {
+    fn passes(&self, module: &mut Module<'_>, manager: &PassManager<'_>, start: Level) -> Result<(), Failure> {
         let failing = Mutex::new(Failing::default());
         // SAFETY: the manager is alive; the instrumentation is called while it runs, and the record outlives that. Each
         // manager runs once.
@@ -554,19 +577,28 @@ impl Job<'_> {
             unsafe { ffi::mlirxPassManagerAddInstrumentation(manager.to_raw(), noting) };
         }
         let result = manager.run(module);
-        let root = op_ref(module.as_operation().to_raw());
-        self.is_short.set(gpu_modules(root).into_iter().any(|m| discardable_attr(m, SHARED_EXCEEDED).is_some()));
-        let Failing { pass, panic } = unlocked(failing.into_inner());
-        match (result, pass.as_str(), panic) {
-            (Err(_), "", _) => Err((vec![], CompileError::Failed)),
-            (Err(_), name, Some(text)) => {
-                Err((vec![], CompileError::Internal(format!("the pass '{name}' panicked: {text}"))))
+        let Failing { pass, panic, blame } = unlocked(failing.into_inner());
+        let fails_later = || !cfg!(debug_assertions) && !module.as_operation().verify();
+        let (pass, error) = match (result, panic) {
+            (Ok(()), _) if !fails_later() => return Ok(()),
+            (Ok(()), _) => ("verifier".to_owned(), failed("what the passes left is not valid")),
+            (Err(_), _) if pass.is_empty() => return Err((vec![], CompileError::Failed)),
+            (Err(_), Some(text)) => {
+                let text = format!("the pass '{pass}' panicked: {text}");
+                (pass, (vec![], CompileError::Internal(text)))
             }
-            // The pass, or the verifier behind it, has said why.
-            (Err(_), name, None) => Err(failed(format!("the pass '{name}' failed"))),
-            (Ok(()), ..) if cfg!(debug_assertions) || module.as_operation().verify() => Ok(()),
-            (Ok(()), ..) => Err(failed("what the passes left is not valid")),
-        }
+            // The pass, or the verifier after it, has said why.
+            (Err(_), None) => {
+                let text = format!("the pass '{pass}' failed");
+                (pass, failed(text))
+            }
+        };
+        let root = op_ref(module.as_operation().to_raw());
+        let is_short = gpu_modules(root).into_iter().any(|m| discardable_attr(m, SHARED_EXCEEDED).is_some());
+        let is_panic = matches!(error.1, CompileError::Internal(_));
+        let blame = blame.or_else(|| if is_panic || is_short { None } else { restart::invalid_function(module) });
+        self.cause.replace(Some((Cause { pass, blame, is_short }, start)));
+        Err(error)
     }
 
     fn gpu_module<'m>(&self, module: &'m Module<'_>) -> Result<OpRef<'m>, Failure> {
@@ -608,11 +640,12 @@ impl<T> Drop for Kept<T> {
     }
 }
 
-/// The first pass that failed, and the message of the panic if that is why.
+/// The first pass that failed, the message of the panic if that is why, and where, if the pass said so.
 #[derive(Default)]
 struct Failing {
     pass: String,
     panic: Option<String>,
+    blame: Option<Blame>,
 }
 
 /// Keeps the first pass that failed.
@@ -626,7 +659,8 @@ unsafe extern "C" fn note_failure(
     let (pass, failing) = unsafe { (raw_to_str(pass), &*user.cast::<Mutex<Failing>>()) };
     let mut failing = failing.lock().unwrap_or_else(PoisonError::into_inner);
     if failed && failing.pass.is_empty() {
-        *failing = Failing { pass: pass.to_owned(), panic: dialect::pass::take_panic() };
+        *failing =
+            Failing { pass: pass.to_owned(), panic: dialect::pass::take_panic(), blame: dialect::pass::take_blame() };
     }
 }
 
@@ -667,5 +701,6 @@ fn place(l: melior::ir::Location<'_>) -> Option<Location> {
     location::file_line(l).map(|p| Location::new(p.file, p.line, p.column))
 }
 
+mod restart;
 #[cfg(test)]
 mod tests;

@@ -63,3 +63,127 @@ fn a_panic_in_a_pass_is_an_internal_error() {
     assert_eq!(compiled(&session, &["end:tileaa:test-fails", "end:tileas:test-panics"]), failed);
     assert!(compiled(&session, &[]).0.is_ok());
 }
+
+/// Two kernels with a product in a loop each.
+fn products() -> String {
+    let view = "partition_view<tile=(64x64), tensor_view<1024x1024xf16, strides=[1024,1]>>";
+    let sums = "tile<64x64xf32>";
+    let kernel = |name: &str| {
+        format!(
+            "  entry @{name}(%p: tile<ptr<f16>>, %q: tile<ptr<f32>>, %n: tile<i32>) {{
+    %a = assume div_by<16>, %p : tile<ptr<f16>>
+    %t = make_tensor_view %a, shape = [1024, 1024], strides = [1024, 1] : tensor_view<1024x1024xf16, strides=[1024,1]>
+    %v = make_partition_view %t : {view}
+    %zero = constant <i32: 0> : tile<i32>
+    %one = constant <i32: 1> : tile<i32>
+    %none = constant <f32: 0.0> : {sums}
+    %sum = for %k in (%zero to %n, step %one) : tile<i32> iter_values(%acc = %none) -> ({sums}) {{
+      %x, %r = load_view_tko weak %v[%zero, %k] : {view}, tile<i32> -> tile<64x64xf16>, token
+      %y, %s = load_view_tko weak %v[%k, %zero] : {view}, tile<i32> -> tile<64x64xf16>, token
+      %d = mmaf %x, %y, %acc : tile<64x64xf16>, tile<64x64xf16>, {sums}
+      continue %d : {sums}
+    }}
+    %c = assume div_by<16>, %q : tile<ptr<f32>>
+    %u = make_tensor_view %c, shape = [64, 64], strides = [64, 1] : tensor_view<64x64xf32, strides=[64,1]>
+    %w = make_partition_view %u : partition_view<tile=(64x64), tensor_view<64x64xf32, strides=[64,1]>>
+    %e = store_view_tko weak %sum, %w[%zero, %zero] : {sums}, partition_view<tile=(64x64), \
+tensor_view<64x64xf32, strides=[64,1]>>, tile<i32> -> token
+    return
+  }}
+"
+        )
+    };
+    format!("cuda_tile.module @m {{\n{}{}}}\n", kernel("first"), kernel("second"))
+}
+
+/// The PTX for a target, with the remarks on what was given up.
+fn fallen_back(target: &str, strict: bool) -> Result<(String, Vec<(String, String)>), CompileError> {
+    let text = products();
+    let target = tile_targets::Target::by_name(target).unwrap();
+    let request = CompileRequest::new(text.as_bytes(), InputKind::Text, target);
+    let request = CompileRequest { remarks: true, strict_plans: strict, ..request };
+    let session = Session { strict: false, ..Session::new() };
+    let mut said = vec![];
+    let output = session.compile(&request, &mut |d| said.push(d.message))?;
+    assert_eq!(said, Vec::<String>::new());
+    let is_fallback = |r: &tile_interface::Remark| r.name == "Fallback";
+    let remarks = output.remarks.into_iter().filter(is_fallback).map(|r| (r.function, r.message)).collect();
+    Ok((output.text, remarks))
+}
+
+fn kernels_with(ptx: &str, instruction: &str) -> Vec<bool> {
+    ptx.split(".entry ").skip(1).map(|kernel| kernel.contains(instruction)).collect()
+}
+
+/// The kernel at fault gives up something, and after a second failure all do, step by step. A rejection names the
+/// kernel, and a panic does not.
+#[test]
+fn a_failure_weakens_a_kernel_and_then_the_module() {
+    use pass::faults::{Fault, plant};
+    let check = "tileas-check-synchronization";
+    let (planned, none) = fallen_back("sm_90", false).unwrap();
+    assert_eq!(kernels_with(&planned, "wgmma.mma_async"), [true, true]);
+    assert_eq!(none, []);
+    let steps = [
+        ("first is compiled again with rings of at most two stages", [true, true], [false, false]),
+        ("the module is compiled again without agents", [false, false], [true, true]),
+        (
+            "the module is compiled again without agents and with rings of at most two stages",
+            [false, false],
+            [true, true],
+        ),
+        ("the module is compiled again with loads that wait", [false, false], [false, false]),
+    ];
+    for (times, (_, wgmma, copies)) in steps.iter().enumerate() {
+        plant(check, Fault::Failure, times + 1);
+        let (ptx, remarks) = fallen_back("sm_90", false).unwrap();
+        let expected: Vec<String> = steps[..=times].iter().map(|(text, ..)| format!("{text}: planted")).collect();
+        assert_eq!(remarks.iter().map(|(_, message)| message.clone()).collect::<Vec<_>>(), expected);
+        assert!(remarks.iter().all(|(function, _)| function == "first"));
+        assert_eq!(kernels_with(&ptx, "wgmma.mma_async"), wgmma, "{times}");
+        assert_eq!(kernels_with(&ptx, "cp.async"), copies.map(|c| c || wgmma[0]), "{times}");
+    }
+    plant(check, Fault::Failure, usize::MAX);
+    assert_eq!(fallen_back("sm_90", false), Err(CompileError::Failed));
+    plant(check, Fault::Failure, 1);
+    assert_eq!(fallen_back("sm_90", true), Err(CompileError::Failed));
+    plant("tileaa-plan-products", Fault::Panic, 1);
+    let (_, remarks) = fallen_back("sm_90", false).unwrap();
+    let text = "the module is compiled again with rings of at most two stages: \
+                internal error in tileaa-plan-products: planted";
+    assert_eq!(remarks, [(String::new(), text.to_owned())]);
+    // Where there are no agents, these are not given up.
+    plant(check, Fault::Failure, 2);
+    let (_, remarks) = fallen_back("sm_80", false).unwrap();
+    let last = "the module is compiled again with loads that wait: planted";
+    assert_eq!(remarks.last().map(|(_, message)| message.as_str()), Some(last));
+    plant(check, Fault::Failure, 0);
+}
+
+/// Whatever pass fails once, the program compiles; but not one that only knows the input.
+#[test]
+fn every_pass_may_fail() {
+    use pass::faults::{Fault, plant};
+    let target = tile_targets::Target::by_name("sm_90").unwrap();
+    let options = pipeline::Options {
+        strategy: pipeline::Strategy::WarpSpecialize,
+        opt_level: 3,
+        target,
+        ..pipeline::Options::default()
+    };
+    passes::register_all();
+    let mut ours = 0;
+    for step in options.steps() {
+        let Some(known) = pass::registered().into_iter().find(|p| p.argument == step.name()) else { continue };
+        let name: &'static str = Box::leak(known.argument.into_boxed_str());
+        for fault in [Fault::Failure, Fault::Panic] {
+            plant(name, fault, 1);
+            let result = fallen_back("sm_90", false);
+            let is_final = restart::WITHOUT_PLAN.contains(&name);
+            assert_eq!(result.is_err(), is_final, "{name} {fault:?}: {result:?}");
+        }
+        ours += 1;
+    }
+    plant("", Fault::Failure, 0);
+    assert!(ours > 25, "{ours}");
+}

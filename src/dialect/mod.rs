@@ -6,6 +6,7 @@
 pub mod behaviour;
 pub mod debug_scope;
 pub mod dots;
+pub mod fallback;
 pub mod gpu_module;
 pub mod hints;
 pub mod inlined;

@@ -1,6 +1,6 @@
 //! Passes and analyses written in Rust, over the pass class of the C++ shim.
 
-use super::{ffi::*, rt::*};
+use super::{fallback::Blame, ffi::*, rt::*};
 use melior::{Context, ContextRef};
 use mlir_sys::*;
 use std::{
@@ -143,6 +143,7 @@ pub fn fail_with_note(op: OpRef<'_>, message: &str, other: OpRef<'_>, note: &str
     unsafe {
         mlirxEmitErrorWithNote(op.location().to_raw(), raw_str(message), other.location().to_raw(), raw_str(note));
     }
+    blame(op);
     Failed(())
 }
 
@@ -155,17 +156,31 @@ pub fn emit_remark(op: OpRef<'_>, message: &str) {
 /// Emits `message` at `op` and gives the failure to return.
 pub fn fail(op: OpRef<'_>, message: impl AsRef<str>) -> Failed {
     emit_error(op, message.as_ref());
+    blame(op);
     Failed(())
 }
 
 thread_local! {
     /// The message of the panic that ended the last pass on this thread, if one did.
     static PANIC: RefCell<Option<String>> = const { RefCell::new(None) };
+    /// Where the last pass on this thread failed first, if it said so.
+    static BLAME: RefCell<Option<Blame>> = const { RefCell::new(None) };
+}
+
+/// Keeps where the running pass fails; the first failure counts.
+fn blame(op: OpRef<'_>) {
+    BLAME.with_borrow_mut(|kept| *kept = kept.take().or_else(|| Blame::of(op)));
+}
+
+/// Where the last pass on this thread failed, once; see [`take_panic`].
+pub fn take_blame() -> Option<Blame> {
+    BLAME.take()
 }
 
 /// A panic must not unwind into C++: it becomes a diagnostic and a failed pass, and [`take_panic`] has its message.
 fn guard(op: OpRef<'_>, what: &str, f: impl FnOnce() -> Result<(), Failed>) -> bool {
     PANIC.set(None);
+    BLAME.set(None);
     match catch_unwind(AssertUnwindSafe(f)) {
         Ok(r) => r.is_ok(),
         Err(p) => {
@@ -224,6 +239,8 @@ impl<P: RustPass> Hooks<P> {
         let argument = P::ARGUMENT.to_str().unwrap_or_default();
         let body = || {
             guard(op, argument, || {
+                #[cfg(test)]
+                faults::raise(op, argument)?;
                 pass.run(op, context, &PassContext { raw, argument: P::ARGUMENT, statistics: P::STATISTICS })
             })
         };
@@ -240,6 +257,42 @@ impl<P: RustPass> Hooks<P> {
                 // Dialects without a C handle come with the registry that every tool starts from.
                 None => unsafe { mlirxDialectRegistryInsertUpstream(registry) },
             }
+        }
+    }
+}
+
+/// Passes that fail on demand, for tests of what the compiler does then.
+#[cfg(test)]
+pub mod faults {
+    use super::*;
+    use std::cell::Cell;
+
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Fault {
+        /// The pass rejects the first function with a diagnostic.
+        Failure,
+        Panic,
+    }
+
+    thread_local! {
+        /// The pass, what becomes of it, and how many times more.
+        static NEXT: Cell<Option<(&'static str, Fault, usize)>> = const { Cell::new(None) };
+    }
+
+    /// From now on the pass ends like this, so many times, on this thread.
+    pub fn plant(pass: &'static str, fault: Fault, times: usize) {
+        NEXT.set(Some((pass, fault, times)));
+    }
+
+    pub(super) fn raise(op: OpRef<'_>, argument: &str) -> Result<(), Failed> {
+        let Some((pass, fault, times)) = NEXT.get().filter(|(pass, _, times)| *pass == argument && *times > 0) else {
+            return Ok(());
+        };
+        NEXT.set(Some((pass, fault, times - 1)));
+        let functions = collect_ops(op, |o| attr(o, "function_type").is_some().then_some(o));
+        match fault {
+            Fault::Failure => Err(fail(functions.first().copied().unwrap_or(op), "planted")),
+            Fault::Panic => panic!("planted"),
         }
     }
 }

@@ -74,6 +74,27 @@ pub const FEWER_STAGES: Category = missed(RemarkSubject::Memory, "FewerStages");
 /// The instruction that multiplies takes no scales: each block's sum is scaled in registers.
 pub const SCALES_IN_REGISTERS: Category = missed(RemarkSubject::TensorCore, "ScalesInRegisters");
 
+/// The compiler could not carry a plan through, and has compiled a loop or a kernel again with a weaker one. A defect.
+pub const FALLBACK: Category = Category { sort: RemarkSort::Failed, subject: RemarkSubject::Other, name: "Fallback" };
+/// Shared memory had no room for what the passes chose, and a kernel has been compiled again with less.
+pub const SHARED_MEMORY_FALLBACK: Category = missed(RemarkSubject::Memory, "SharedMemoryFallback");
+
+impl Category {
+    /// A remark of this category on a function.
+    pub fn remark(self, pass: &str, function: String, message: String) -> Remark {
+        let name = self.name.to_owned();
+        Remark {
+            sort: self.sort,
+            subject: self.subject,
+            pass: pass.to_owned(),
+            name,
+            function,
+            location: None,
+            message,
+        }
+    }
+}
+
 thread_local! {
     static COLLECTED: RefCell<Option<Vec<Remark>>> = const { RefCell::new(None) };
     static PASS: Cell<&'static str> = const { Cell::new("") };

@@ -502,6 +502,7 @@ impl Session<'_> {
             keep_stages: options.save_temps || options.explore_data.is_some(),
             keep_snapshots: options.explore_data.is_some(),
             remarks: options.remarks.any() || options.explore_data.is_some(),
+            strict_plans: options.strict_plans,
         };
         // ptxas starts while the compiler works.
         let waiting = (options.emit >= Emit::Cubin).then(|| {

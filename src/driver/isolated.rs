@@ -129,6 +129,7 @@ fn arguments(request: &CompileRequest<'_>) -> Vec<OsString> {
     if let Backend::LibNvvm(file) = &request.backend {
         all.extend(["--backend=libnvvm".into(), with("--libnvvm-path=", file)]);
     }
+    all.extend(request.strict_plans.then(|| "--strict-plans".into()));
     all.extend(request.libdevice.as_deref().map(|file| with("--libdevice=", file)));
     all
 }

@@ -153,6 +153,7 @@ pub static SPECS: &[Spec] = &[
         STAGES,
         "Run passes before:PASS, after:PASS or at the end:LEVEL (tileaa, tileas, llvm); may be repeated",
     ),
+    option("strict-plans", Flag, "", STAGES, "Fail where a plan cannot be carried out, rather than take a weaker one"),
     option("dump-pass-pipeline", Flag, "", STAGES, "Print the pass pipelines to standard error before they run"),
     option("mlir-timing", Flag, "", STAGES, "Print the time spent in each pass and scope to standard error"),
     alias("timing", "mlir-timing", Glue::None, STAGES, "Alias for --mlir-timing"),
@@ -287,6 +288,7 @@ pub struct Options {
     pub emit: Emit,
     /// `None`: found from the text of the input.
     pub start_from: Option<Level>,
+    pub strict_plans: bool,
     pub host_arch: HostArch,
     pub host_os: HostOs,
     pub pipeline_options: Vec<OsString>,
@@ -398,6 +400,7 @@ pub fn options(parsed: &Parsed, input: PathBuf) -> Options {
         sanitize: parsed.choice("sanitize"),
         emit: emit.unwrap_or(Emit::Cubin),
         start_from: parsed.choice("start-from").and_then(Level::by_name),
+        strict_plans: parsed.flag("strict-plans"),
         host_arch: match parsed.choice("host-arch") {
             Some("aarch64") => HostArch::Aarch64,
             Some("arm64ec") => HostArch::Arm64Ec,

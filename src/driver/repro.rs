@@ -67,6 +67,7 @@ const HARMLESS: &[&str] = &[
     "host-os",
     "emit",
     "start-from",
+    "strict-plans",
     "dump-pass-pipeline",
     "mlir-timing",
     "mlir-print-ir-before-all",

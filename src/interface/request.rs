@@ -64,6 +64,9 @@ pub struct CompileRequest<'a> {
     pub keep_snapshots: bool,
     /// Whether [`CompileOutput::remarks`] and [`CompileOutput::places`] are wanted; to find them takes time.
     pub remarks: bool,
+    /// Whether a plan that the compiler cannot carry through is an error, rather than a reason to compile again with a
+    /// weaker one.
+    pub strict_plans: bool,
 }
 
 impl<'a> CompileRequest<'a> {
@@ -87,6 +90,7 @@ impl<'a> CompileRequest<'a> {
             keep_stages: false,
             keep_snapshots: false,
             remarks: false,
+            strict_plans: false,
         }
     }
 }

@@ -25,6 +25,7 @@ mod types;
 use crate::{
     dialect::{
         cuda_tile::{self as ct, AnyOp},
+        fallback::Fallback,
         nv_tileaa as aa,
         pass::{Failed, PassContext, RustPass, descriptors, fail},
         rt::*,
@@ -156,7 +157,8 @@ impl<'c> Translator<'c> {
         let function_type: Type = FunctionType::new(self.context, &inputs, &[]).into();
         let hints = hints(entry.optimization_hints());
         let ty = TypeAttribute::new(function_type).into();
-        self.built(aa::FuncOp::build(&self.b, name, ty, None, None, hints, None, region))?;
+        let function = self.built(aa::FuncOp::build(&self.b, name, ty, None, None, hints, None, region))?;
+        Fallback::hand_on(entry.op(), function.op());
         Ok(())
     }
 

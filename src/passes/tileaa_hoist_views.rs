@@ -19,6 +19,7 @@
 use crate::{
     dialect::{
         behaviour::is_pure,
+        fallback::Fallback,
         nv_tileaa::{self, DotOp, MakeMemRefOp},
         pass::{Failed, PassContext, RustPass, descriptors},
         rt::*,
@@ -41,7 +42,8 @@ impl RustPass for HoistViews {
             return Ok(());
         }
         for function in collect_ops(op, nv_tileaa::FuncOp::cast) {
-            if collect_ops(function.op(), DotOp::cast).is_empty() {
+            let multiplies = !collect_ops(function.op(), DotOp::cast).is_empty();
+            if !multiplies || !Fallback::within(function.op()).allows_agents() {
                 continue;
             }
             let Some(body) = entry_block(function.body()) else { continue };

@@ -21,6 +21,7 @@ use crate::{
     analysis::access::View,
     dialect::{
         behaviour,
+        fallback::Fallback,
         layouts::Tensor,
         nv_tileaa::{self, DotOp, ExtractSliceOp, MakeTiledViewOp, Ordering, TiledLoadOp, TiledViewType},
         pass::{Failed, PassContext, RustPass, descriptors, fail},
@@ -43,7 +44,8 @@ impl RustPass for NarrowLoads {
             return Ok(());
         }
         for function in collect_ops(op, nv_tileaa::FuncOp::cast) {
-            if collect_ops(function.op(), DotOp::cast).is_empty() {
+            let multiplies = !collect_ops(function.op(), DotOp::cast).is_empty();
+            if !multiplies || !Fallback::within(function.op()).allows_agents() {
                 continue;
             }
             for load in collect_ops(function.op(), TiledLoadOp::cast) {

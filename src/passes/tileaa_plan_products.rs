@@ -36,6 +36,7 @@ use crate::{
     dialect::{
         behaviour::{self, LayoutRelation},
         dots::{element_of, operand_type, promotes},
+        fallback::Fallback,
         hints::{bool_hint, int_hint},
         layouts::{Tensor, storage_bits},
         loops::loops_around,
@@ -73,11 +74,13 @@ impl RustPass for PlanProducts {
                 Some(AnyOp::DotOp(_) | AnyOp::DotScaledOp(_)) => Some(o),
                 _ => None,
             });
-            if dots.is_empty() || function.num_warps().is_some() {
+            let fallback = Fallback::within(function.op());
+            if dots.is_empty() || function.num_warps().is_some() || !fallback.allows_agents() {
                 continue;
             }
             match plan(function, &dots, target, context) {
                 Ok(plan) => {
+                    let plan = ProductPlan { stages: fallback.stages(plan.stages), ..plan };
                     cx.stat_add(stat::NUM_PLANNED, 1);
                     plan.attach(function.op(), context);
                 }

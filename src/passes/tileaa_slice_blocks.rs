@@ -43,6 +43,7 @@ use crate::{
     analysis::facts::Facts,
     dialect::{
         dots::{element_of, operand_type, promotes},
+        fallback::Fallback,
         gpu_module::NUM_CTAS,
         hints::int_hint,
         layouts::Tensor,
@@ -73,7 +74,8 @@ impl RustPass for SliceBlocks {
             return Err(fail(op, format!("num-ctas must be 1, 2, 4 or 8, or 0 to choose, got {asked}")));
         }
         for function in collect_ops(op, nv_tileaa::FuncOp::cast) {
-            if asked == 1 || discardable_attr(function.op(), NUM_CTAS).is_some() {
+            let is_decided = asked == 1 || discardable_attr(function.op(), NUM_CTAS).is_some();
+            if is_decided || asked == 0 && !Fallback::within(function.op()).allows_agents() {
                 continue;
             }
             if asked > most {

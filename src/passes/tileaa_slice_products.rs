@@ -39,6 +39,7 @@ use crate::{
     dialect::{
         behaviour::{self, LayoutRelation},
         dots::{ACC, LHS, RHS},
+        fallback::Fallback,
         layouts::{Tensor, storage_bits, tensor_type},
         nv_tileaa::{self, DotOp, DotScaledOp, FuncOp, MakeTiledViewOp, PermuteOp, TiledLoadOp, TiledViewType},
         pass::{Failed, PassContext, RustPass, descriptors, fail},
@@ -93,7 +94,8 @@ impl RustPass for SliceProducts {
         });
         let facts = Facts::of(op);
         for op in loops {
-            if ProductPlan::around(op).is_some() {
+            // Slices are made for rings.
+            if ProductPlan::around(op).is_some() || Fallback::around(op) == Fallback::Synchronous {
                 continue;
             }
             let Some(found) = Loop::find(op) else { continue };

@@ -7,6 +7,9 @@
 //! Stages of pipelines are ordered by their own barriers: what agents do with them is checked by itself, for all
 //! interleavings and small trip counts (`analysis::pipelines`).
 //!
+//! A function with nothing left to give up (`dialect::fallback`) is not rejected: each access that conflicts with an
+//! earlier one gets a barrier in front of it.
+//!
 //! With `remove-redundant-barriers`, barriers that only guard the reuse of storage (they carry the attribute
 //! `nv_tileas.reuse`) go when the proof succeeds without them. Others stay: they may order accesses of global memory.
 //! Barriers are tried in program order, each against the program without those that went before.
@@ -17,6 +20,7 @@ use crate::{
         synchronization::{Conflict, Races, Work},
     },
     dialect::{
+        fallback::Fallback,
         nv_tileaa,
         nv_tileas::BarrierOp,
         pass::{Failed, PassContext, RustPass, descriptors, fail, fail_with_note},
@@ -26,15 +30,20 @@ use crate::{
     pass_descriptor,
 };
 use melior::Context;
+use rustc_hash::FxHashSet;
 
 #[derive(Clone, Default)]
 pub struct CheckSynchronization;
 
 impl RustPass for CheckSynchronization {
     pass_descriptor!(tileas_check_synchronization);
-    fn run<'c>(&mut self, op: OpRef<'c>, _: &'c Context, cx: &PassContext) -> Result<(), Failed> {
+    fn run<'c>(&mut self, op: OpRef<'c>, context: &'c Context, cx: &PassContext) -> Result<(), Failed> {
         use descriptors::tileas_check_synchronization::{Options, stat};
         for function in collect_ops(op, nv_tileaa::FuncOp::cast) {
+            if Fallback::within(function.op()) == Fallback::Synchronous {
+                separate(function.op(), context)?;
+                continue;
+            }
             let mut races = Races::of(function.op());
             cx.stat_add(stat::NUM_ACCESSES, races.accesses().len() as i64);
             cx.stat_add(stat::NUM_FACTS, races.work() as i64);
@@ -51,6 +60,27 @@ impl RustPass for CheckSynchronization {
             }
         }
         Ok(())
+    }
+}
+
+/// Puts a barrier in front of each access that conflicts with an earlier one, until none does. There is one for each
+/// access at most: the last form of a program is not rejected, whatever a pass has left out.
+fn separate<'c>(function: OpRef<'c>, context: &'c Context) -> Result<(), Failed> {
+    let mut separated = FxHashSet::default();
+    loop {
+        let races = Races::of(function);
+        let later = races.conflicts().filter_map(|c| match c {
+            Conflict::Accesses { later, .. } => Some(later.op),
+            Conflict::Wait { .. } => None,
+        });
+        let ops: Vec<OpRef<'c>> = later.filter(|op| separated.insert(op_key(*op))).collect();
+        if ops.is_empty() {
+            return Ok(());
+        }
+        for op in ops {
+            let b = Builder::before(context, op);
+            BarrierOp::build(&b, None, None).map_err(|e| fail(op, e.to_string()))?;
+        }
     }
 }
 

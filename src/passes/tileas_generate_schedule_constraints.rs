@@ -10,6 +10,7 @@ use crate::{
         warps::warps_of,
     },
     dialect::{
+        fallback::Fallback,
         nv_tileaa,
         pass::{Failed, PassContext, RustPass, descriptors, fail},
         rt::*,
@@ -33,7 +34,7 @@ impl RustPass for GenerateScheduleConstraints {
             warps_of(function)?;
             set_discardable_attr(function.op(), constraint::MACHINE, StringAttribute::new(context, name).into());
             for around in schedule::loops_in(function.op()) {
-                if !schedule::is_worth_scheduling(around, target) {
+                if !schedule::is_worth_scheduling(around, target) || !Fallback::around(around).allows_schedules() {
                     continue;
                 }
                 let nodes = schedule::nodes_of(around);

@@ -30,6 +30,7 @@
 use crate::{
     analysis::{ring_loads::Candidates, warps::warps_of},
     dialect::{
+        fallback::Fallback,
         nv_tileaa,
         pass::{Failed, PassContext, RustPass, descriptors, fail},
         rt::*,
@@ -70,6 +71,11 @@ impl RustPass for UnspecializedPipeline {
             });
             // Inner loops first: outer ones must leave room for their rings.
             for op in loops.into_iter().rev() {
+                let fallback = Fallback::around(op);
+                if fallback == Fallback::Synchronous {
+                    continue;
+                }
+                let most = fallback.stages(most);
                 let found = Candidates::of(op, target);
                 missed_remarks::remark_on_loads(op, found.as_ref());
                 let Some(found) = found else { continue };

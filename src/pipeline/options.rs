@@ -267,23 +267,6 @@ impl Options {
         Ok(options)
     }
 
-    /// The next choice that takes less shared memory: fewer stages, then products without agents, then loops that are
-    /// not pipelined. None when nothing is left to give up.
-    pub fn with_less_shared_memory(&self) -> Option<Self> {
-        let (strategy, stages) = match (self.strategy, self.stages) {
-            _ if self.opt_level < 2 => return None,
-            // The passes of another strategy are other ones, and would be counted otherwise.
-            _ if self.pass_limit.is_some() => return None,
-            // What the scheduler wants ahead is tried without it first.
-            _ if self.v2_opt_level > 0 => return Some(Options { v2_opt_level: 0, ..self.clone() }),
-            (Strategy::None, _) => return None,
-            (strategy, stages) if stages > 2 => (strategy, stages.min(Options::default().stages) - 1),
-            (Strategy::WarpSpecialize, _) => (Strategy::Unspecialize, Options::default().stages),
-            (Strategy::Unspecialize, _) => (Strategy::None, self.stages),
-        };
-        Some(Options { strategy, stages, ..self.clone() })
-    }
-
     /// Sets one option from its text form.
     pub fn set(&mut self, name: &str, value: &str) -> Result<(), OptionError> {
         let bad = |name, expected| OptionError::Value { name, value: value.to_string(), expected };

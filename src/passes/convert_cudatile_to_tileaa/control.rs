@@ -22,6 +22,7 @@ use super::{
 };
 use crate::dialect::{
     cuda_tile::AnyOp,
+    fallback::Fallback,
     nv_tileaa as aa,
     pass::{Failed, fail},
     rt::*,
@@ -300,6 +301,7 @@ impl<'c> Translator<'c> {
         state.region(region);
         let built = self.b.insert(state);
         let new = self.built(built)?;
+        Fallback::hand_on(o.op(), new);
         for (old, new) in o.result_values().zip(results(new)) {
             self.set(old, new);
         }
@@ -335,6 +337,7 @@ impl<'c> Translator<'c> {
         state.region(after);
         let built = self.b.insert(state);
         let new = self.built(built)?;
+        Fallback::hand_on(o.op(), new);
         for (old, new) in o.result_values().zip(results(new).skip(continued.len())) {
             self.set(old, new);
         }

@@ -2,21 +2,6 @@
 
 use super::*;
 
-#[test]
-fn what_is_given_up_for_shared_memory() {
-    let with = |strategy, stages| Options { strategy, stages, opt_level: 3, ..Options::default() };
-    let mut given_up = vec![];
-    let mut options = with(Strategy::WarpSpecialize, 64);
-    while let Some(less) = options.with_less_shared_memory() {
-        given_up.push((less.strategy, less.stages));
-        options = less;
-    }
-    use Strategy::{None as Plain, Unspecialize, WarpSpecialize};
-    let expected =
-        [(WarpSpecialize, 3), (WarpSpecialize, 2), (Unspecialize, 4), (Unspecialize, 3), (Unspecialize, 2), (Plain, 2)];
-    assert_eq!(given_up, expected);
-    assert!(Options { opt_level: 1, ..with(Unspecialize, 4) }.with_less_shared_memory().is_none());
-}
 use crate::{dialect, passes};
 use melior::{pass::PassManager, utility::parse_pass_pipeline};
 
@@ -42,7 +27,6 @@ fn a_limit_leaves_out_optional_passes() {
         let limited = Options { pass_limit: Some(limit), ..all.clone() };
         assert_eq!(names(&limited, true), optional[..limit.min(optional.len())]);
         assert_eq!(names(&limited, false), needed);
-        assert!(limited.with_less_shared_memory().is_none());
     }
 }
 

@@ -1,0 +1,157 @@
+//! What the compiler gives up for a kernel or a loop that it could not compile as planned.
+//!
+//! Rings, agents and schedules make kernels fast. When a pass cannot carry them through, or a checker rejects what
+//! became of them, compilation starts again from the input, and the loop or the kernel at fault carries an attribute
+//! that says how much to give up. Passes that decide ask for it; nothing else differs, so the last form compiles by the
+//! means of the lowest level: products of single warps, loads that wait, a barrier wherever memory is shared.
+
+use super::{cuda_tile::EntryOp, loops::loops_around, nv_tileaa::FuncOp, rt::*, upstream::is_llvm_func};
+use std::fmt;
+
+/// Discardable attribute of an entry, a function or a loop: a [`Fallback`] as i64.
+pub const FALLBACK: &str = "nv_tileaa.fallback";
+
+/// What is given up, each on top of what the ones before it give up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Fallback {
+    /// Nothing.
+    #[default]
+    None,
+    /// Rings of more than two stages, and schedules.
+    TwoStages,
+    /// Agents, and with them products of warpgroups. Rings may be deep again, since other passes make them.
+    NoAgents,
+    /// Both.
+    NoAgentsTwoStages,
+    /// Rings: loads wait for memory.
+    Synchronous,
+}
+
+impl Fallback {
+    const ALL: [Self; 5] = [Self::None, Self::TwoStages, Self::NoAgents, Self::NoAgentsTwoStages, Self::Synchronous];
+
+    /// What is given up for `op`: the most of what it and the ops around it say.
+    pub fn around(op: OpRef<'_>) -> Self {
+        let ops = std::iter::successors(Some(op), |o| parent_op(*o));
+        ops.filter_map(Self::said_by).max().unwrap_or_default()
+    }
+
+    /// What is given up for a decision about all of a function: the most of what any op in it says.
+    pub fn within(function: OpRef<'_>) -> Self {
+        let mut most = Self::around(function);
+        walk(function, &mut |op| most = most.max(Self::said_by(op).unwrap_or_default()));
+        most
+    }
+
+    fn said_by(op: OpRef<'_>) -> Option<Self> {
+        let number = discardable_attr(op, FALLBACK).map(int_attr)?;
+        Some(usize::try_from(number).ok().and_then(|n| Self::ALL.get(n).copied()).unwrap_or(Self::Synchronous))
+    }
+
+    /// Marks an op.
+    pub fn attach(self, op: OpRef<'_>) {
+        let number = Self::ALL.iter().position(|f| *f == self).unwrap_or_default();
+        set_discardable_attr(op, FALLBACK, i64_attr(super::pass::context_of(op), number as i64));
+    }
+
+    /// Gives `to`, which is made of `from`, what `from` says.
+    pub fn hand_on(from: OpRef<'_>, to: OpRef<'_>) {
+        if let Some(said) = discardable_attr(from, FALLBACK) {
+            set_discardable_attr(to, FALLBACK, said);
+        }
+    }
+
+    /// The next thing to give up; none when nothing is left. Where there are no agents, only what is left of the rest.
+    pub fn next(self, has_agents: bool) -> Option<Self> {
+        match self {
+            Self::None if has_agents => Some(Self::TwoStages),
+            Self::TwoStages if has_agents => Some(Self::NoAgents),
+            Self::None | Self::NoAgents => Some(Self::NoAgentsTwoStages),
+            Self::TwoStages | Self::NoAgentsTwoStages => Some(Self::Synchronous),
+            Self::Synchronous => None,
+        }
+    }
+
+    /// Whether kernels may be divided into agents, and multiply by warpgroups.
+    pub fn allows_agents(self) -> bool {
+        self < Self::NoAgents
+    }
+
+    /// Whether loops may be scheduled.
+    pub fn allows_schedules(self) -> bool {
+        self == Self::None
+    }
+
+    /// Of `stages` of a ring, how many it may have; one is no ring.
+    pub fn stages<N: Ord + From<u8>>(self, stages: N) -> N {
+        match self {
+            Self::None | Self::NoAgents => stages,
+            Self::TwoStages | Self::NoAgentsTwoStages => stages.min(2.into()),
+            Self::Synchronous => 1.into(),
+        }
+    }
+}
+
+/// `with rings of at most two stages`.
+impl fmt::Display for Fallback {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::None => "as planned",
+            Self::TwoStages => "with rings of at most two stages",
+            Self::NoAgents => "without agents",
+            Self::NoAgentsTwoStages => "without agents and with rings of at most two stages",
+            Self::Synchronous => "with loads that wait",
+        })
+    }
+}
+
+/// Where a pass failed, in terms of the input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Blame {
+    /// The kernel.
+    pub function: String,
+    /// The place of the outermost loop around the op.
+    pub outermost_loop: Option<String>,
+}
+
+impl Blame {
+    /// The kernel and the loop that an op belongs to; none for an op outside of any function.
+    pub fn of(op: OpRef<'_>) -> Option<Self> {
+        let function = std::iter::successors(Some(op), |o| parent_op(*o)).find(|o| is_function(*o))?;
+        let name = attr(function, "sym_name").map(string_attr)?;
+        let outermost = loops_around(op).last().map(|o| shown(&o.location()));
+        Some(Self { function: name.to_owned(), outermost_loop: outermost.filter(|place| is_place(place)) })
+    }
+}
+
+/// Whether the text of a location tells loops apart.
+pub fn is_place(location: &str) -> bool {
+    location != "loc(unknown)" && location.contains(':')
+}
+
+/// Whether an op is a kernel or a function, at any level.
+pub fn is_function(op: OpRef<'_>) -> bool {
+    EntryOp::cast(op).is_some() || FuncOp::cast(op).is_some() || is_llvm_func(op)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn given_up(has_agents: bool) -> Vec<(Fallback, u32)> {
+        let steps = std::iter::successors(Fallback::None.next(has_agents), |f| f.next(has_agents));
+        steps.map(|f| (f, f.stages(4))).collect()
+    }
+
+    #[test]
+    fn each_step_gives_up_more() {
+        use Fallback::*;
+        let with_agents = [(TwoStages, 2), (NoAgents, 4), (NoAgentsTwoStages, 2), (Synchronous, 1)];
+        assert_eq!(given_up(true), with_agents);
+        assert_eq!(given_up(false), [(NoAgentsTwoStages, 2), (Synchronous, 1)]);
+        assert!(Fallback::ALL.is_sorted());
+        let allowed = |f: &Fallback| (f.allows_schedules(), f.allows_agents());
+        let expected = [(true, true), (false, true), (false, false), (false, false), (false, false)];
+        assert_eq!(Fallback::ALL.iter().map(allowed).collect::<Vec<_>>(), expected);
+    }
+}
