@@ -629,11 +629,15 @@ impl<'c> Flight<'c> {
     }
 }
 
-/// The products between `dot` and `user` that are started there and may be under way at `user`: those behind the
-/// last one that waits for all. Products in loops and branches do not count: they may not be gone through.
+/// The products between `dot` and `user` that are started there and may be in flight at `user`: those after the last
+/// one that is waited for before `user`, since products complete in order. Products in loops and branches do not count:
+/// control may not pass through them.
 fn groups<'c>(dot: OpRef<'c>, user: OpRef<'c>) -> Vec<OpRef<'c>> {
-    let mut groups = vec![];
+    let mut groups: Vec<OpRef<'c>> = vec![];
     for op in ops_after(dot).take_while(|o| *o != user) {
+        // A use waits for the product.
+        let used = groups.iter().rposition(|g| operands_within(op).any(|v| defining_op(v) == Some(*g)));
+        groups.drain(..used.map_or(0, |last| last + 1));
         if PromotedDotOp::cast(op).is_some() || DotOp::cast(op).is_some_and(is_promoted) {
             groups.clear();
         } else if DotOp::cast(op).is_some() || AsyncDotOp::cast(op).is_some() {
@@ -664,6 +668,13 @@ fn give_agent<'c>(fills: &[OpRef<'c>], program: OpRef<'c>) {
     if let Some(agent) = fills.iter().find_map(|f| discardable_attr(*f, solved::AGENT)) {
         set_discardable_attr(program, solved::AGENT, agent);
     }
+}
+
+/// What an op and the ops in its regions use.
+fn operands_within<'c>(op: OpRef<'c>) -> impl Iterator<Item = Val<'c>> {
+    let mut all = vec![];
+    walk(op, &mut |o| all.extend(operands(o)));
+    all.into_iter()
 }
 
 /// The ops behind one in its block.
