@@ -6,7 +6,7 @@
 //! | kind | payload |
 //! |---|---|
 //! | integer | type, then one byte for `i1`, else a VarInt of the zero-extended bits |
-//! | float | type, then one byte up to eight bits, else a zig-zag VarInt of the zero-extended bit pattern |
+//! | float | type, then one byte up to eight bits, else a VarInt of the zero-extended bit pattern (`varint.rs`) |
 //! | bool | one byte |
 //! | type, string | index |
 //! | array | count, that many tagged attributes |
@@ -95,7 +95,7 @@ impl AttrReader<'_> {
                 let bits = if s.bits() <= 8 {
                     cur.byte(Field::FloatValue)?.into()
                 } else {
-                    cur.zigzag(Field::FloatValue)? as u64
+                    cur.bit_pattern(Field::FloatValue)?
                 };
                 check_width(bits, s, at, Field::FloatValue)
                     .map_err(|e| if self.wire.is_public() { e } else { ReadError::new(at, ErrorKind::FloatCast) })?;

@@ -6,6 +6,12 @@
 //! slot of the specification container's operation record, which is a *signed* LEB128 (two's complement, bit 6 of the
 //! last byte is the sign), in which -1 is the single byte `7F`.
 //!
+//! One field is wider: the bit pattern of a float attribute, which is zig-zag mapped too. NVIDIA's compiler takes the
+//! 64 bits of an f64 for a signed number, so that the sign bit makes it a negative one, and that is what is written
+//! here. cuTile Python takes them for a positive number of any width instead, whose zig-zag form needs 65 bits when the
+//! sign bit is set: -inf is `80 80 80 80 80 80 80 F0 FF 03` there and `FF FF FF FF FF FF FF 0F` here. The two forms
+//! never mean different patterns, so both are read, and the longer one is called non-canonical.
+//!
 //! Worked example: 300 = 0b10_0101100 is written `AC 02`: the low seven bits 0101100 with the continuation bit, then
 //! 10. `AC 82 00` decodes to the same number, but its last byte carries nothing: that spelling is called non-canonical.
 //!
@@ -109,13 +115,18 @@ impl<'a> Cursor<'a> {
     }
 
     fn varint_slow(&mut self, what: Field) -> ReadResult<u64> {
+        // No more than 64 bits are read.
+        Ok(self.leb(64, what)? as u64)
+    }
+
+    /// Unsigned LEB128 of at most `width` bits, of which the tenth byte holds the last: 64 to 70.
+    fn leb(&mut self, width: u32, what: Field) -> ReadResult<u128> {
         let start = self.pos;
-        let (mut value, mut shift) = (0u64, 0u32);
+        let (mut value, mut shift) = (0u128, 0u32);
         loop {
             let b = self.byte(what)?;
-            let payload = u64::from(b & 0x7F);
-            // The tenth byte holds bit 63 and nothing else.
-            if shift == 63 && b > 1 {
+            let payload = u128::from(b & 0x7F);
+            if shift == 63 && u32::from(b) >> (width - 63) != 0 {
                 return Err(ReadError::new(start, ErrorKind::VarIntTooLong));
             }
             value |= payload << shift;
@@ -155,6 +166,21 @@ impl<'a> Cursor<'a> {
     pub fn zigzag(&mut self, what: Field) -> ReadResult<i64> {
         let u = self.varint(what)?;
         Ok((u >> 1) as i64 ^ -((u & 1) as i64))
+    }
+
+    /// The bit pattern of a float, which is zig-zag LEB128 of its two's complement, or of itself as a positive number:
+    /// 65 bits then.
+    pub fn bit_pattern(&mut self, what: Field) -> ReadResult<u64> {
+        let start = self.pos;
+        let u = self.leb(65, what)?;
+        let half = (u >> 1) as u64;
+        match (u >> 64 != 0, u & 1 != 0) {
+            (false, is_negative) => Ok(half ^ u64::from(is_negative).wrapping_neg()),
+            (true, false) if !self.canonical => Ok(half),
+            (true, false) => Err(ReadError::new(start, ErrorKind::NonCanonicalVarInt)),
+            // A negative number below those of 64 bits.
+            (true, true) => Err(ReadError::new(start, ErrorKind::VarIntTooLong)),
+        }
     }
 
     /// Signed LEB128 (two's complement), used by the specification container for operation locations.
@@ -288,6 +314,40 @@ mod tests {
             assert_eq!(c.zigzag(WHAT).unwrap(), v as i64);
             assert_eq!(c.sleb(WHAT).unwrap(), v as i64);
             assert!(c.is_empty());
+        }
+    }
+
+    /// Each pattern in the form that is written, and as a positive number of 65 bits.
+    #[test]
+    fn bit_patterns_in_both_forms() {
+        let mut patterns = vec![0u64, u64::MAX];
+        patterns.extend((0..64).flat_map(|s| [1u64 << s, !(1u64 << s)]));
+        patterns.extend([f64::NEG_INFINITY, -1.0, f64::INFINITY, -0.0, f64::NAN].map(f64::to_bits));
+        for bits in patterns {
+            let mut short = Vec::new();
+            short.put_zigzag(bits as i64);
+            let wide = u128::from(bits) << 1;
+            let mut long: Vec<u8> = (0..10).map(|i| (wide >> (7 * i)) as u8 | 0x80).collect();
+            long.truncate((128 - wide.leading_zeros()).div_ceil(7).max(1) as usize);
+            *long.last_mut().unwrap() &= 0x7F;
+            for (bytes, strict) in [(&short, true), (&short, false), (&long, false)] {
+                let mut c = Cursor::new(bytes, strict);
+                assert_eq!(c.bit_pattern(WHAT).unwrap(), bits, "{bytes:02X?}");
+                assert!(c.is_empty());
+            }
+            let strict = Cursor::new(&long, true).bit_pattern(WHAT).map_err(|e| e.to_string());
+            match bits >> 63 {
+                0 => assert_eq!(strict, Ok(bits)),
+                _ => assert_eq!(strict, Err("error at offset 0: non-canonical VarInt".to_owned()), "{long:02X?}"),
+            }
+        }
+        let minus_infinity = [0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0xF0, 0xFF, 0x03];
+        assert_eq!(Cursor::new(&minus_infinity, false).bit_pattern(WHAT).unwrap(), f64::NEG_INFINITY.to_bits());
+        for last in [0x02, 0x03, 0x04, 0x7F, 0x83] {
+            // Odd numbers of 65 bits are below all of 64 bits, and the rest has too many bits.
+            let bytes = [0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, last];
+            let got = Cursor::new(&bytes, false).bit_pattern(WHAT).map_err(|e| e.to_string());
+            assert_eq!(got, Err("error at offset 0: VarInt does not fit in 64 bits".to_owned()), "{bytes:02X?}");
         }
     }
 

@@ -36,7 +36,8 @@ fn disassembler(release: &str) -> Result<PathBuf, String> {
     Ok(Path::new(String::from_utf8_lossy(&output.stdout).trim()).join("nvidia/cu13/bin/tileirdisasm"))
 }
 
-/// Programs that verify: the corpus, and the files that test the dialect's syntax, piece by piece.
+/// Programs that verify: the corpus, identities with the sign bit, and the files that test the dialect's syntax, piece
+/// by piece.
 fn programs<'c>(context: &'c Context) -> Vec<(String, Module<'c>)> {
     let mut programs = vec![];
     let files = |folder: &str, extension: &str| {
@@ -46,7 +47,7 @@ fn programs<'c>(context: &'c Context) -> Vec<(String, Module<'c>)> {
         files
     };
     let name = |path: &Path| path.file_name().unwrap().to_string_lossy().into_owned();
-    for path in files("tests/corpus", "tileirbc") {
+    for path in files("tests/corpus", "tileirbc").into_iter().chain(files("tests/bytecode", "tileirbc")) {
         programs.push((name(&path), import(context, &fs::read(&path).unwrap()).unwrap()));
     }
     for path in files("tests/ir/cuda_tile", "mlir") {
