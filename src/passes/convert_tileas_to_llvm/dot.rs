@@ -14,7 +14,7 @@ use melior::ir::{Type, TypeLike};
 use mlir_sys::*;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
-use tile_layout::{Layout, LayoutError, MmaShape, Multiplier, Operand, Product, Step};
+use tile_layout::{LayoutError, MmaShape, Multiplier, Operand, Product, Step};
 use tile_mma::{By, Element};
 
 /// A product with everything that its instructions are made from.
@@ -53,22 +53,15 @@ impl<'c> Lower<'c, '_> {
         let (_, _, _, depth) = job.product.log2();
         let acc = self.layout(op.op(), op.acc())?;
         let per_block = job.product.with_depth(blocks);
-        let scales = |this: &Self, v: Val<'c>| -> Result<(Layout, Vec<Val<'c>>), Failed> {
-            let element = Tensor::of_value(v).map_or(ty(v), |t| t.element);
-            let values = this.fragment(op.op(), v)?;
-            let wide = values.into_iter().map(|s| this.widened(op.op(), s, element)).collect::<Result<_, _>>()?;
-            Ok((this.layout(op.op(), v)?, wide))
-        };
-        let (left_layout, left) = scales(self, op.lhs_scale())?;
-        let (right_layout, right) = scales(self, op.rhs_scale())?;
+        let scales = self.scales(op.op(), [op.lhs_scale(), op.rhs_scale()])?;
         let mut sums = self.fragment(op.op(), op.acc())?;
         self.multiplies = true;
         let zero = self.l.float(self.l.f32, 0.0);
         let size = 1u32 << (depth - blocks);
         for block in 0..1u32 << blocks {
-            let rows = per_block.scale_registers(&acc, &left_layout, Operand::A, block).map_err(error)?;
-            let columns = per_block.scale_registers(&acc, &right_layout, Operand::B, block).map_err(error)?;
-            // The block's sum unscaled, then once times both scales; few accumulators at a time, for the sake of
+            let rows = per_block.scale_registers(&acc, &scales.layouts[0], Operand::A, block).map_err(error)?;
+            let columns = per_block.scale_registers(&acc, &scales.layouts[1], Operand::B, block).map_err(error)?;
+            // The block's sum unscaled, then times both scales; few accumulators at a time, for the sake of
             // registers.
             let mut steps: Vec<Step> = job.steps.iter().filter(|s| s.k / size == block).cloned().collect();
             steps.sort_by(|a, b| a.accumulator.cmp(&b.accumulator));
@@ -85,9 +78,7 @@ impl<'c> Lower<'c, '_> {
             for group in groups {
                 let part = self.multiply(&job, vec![zero; sums.len()], group)?;
                 for r in group[0].accumulator.iter().flatten().map(|&r| r as usize) {
-                    let scaled = self.l.bin("fmul", part[r], left[rows[r] as usize]);
-                    let args = [scaled, right[columns[r] as usize], sums[r]];
-                    sums[r] = self.l.b.value("llvm.intr.fma", self.l.f32, &args, &[]);
+                    sums[r] = self.scaled(part[r], &scales, [rows[r], columns[r]], sums[r]);
                 }
             }
         }
@@ -182,7 +173,7 @@ impl<'c> Lower<'c, '_> {
     }
 
     /// A float as f32, or as f64 when it is one; exact.
-    fn widened(&self, op: OpRef<'c>, v: Val<'c>, element: Type<'c>) -> Result<Val<'c>, Failed> {
+    pub(super) fn widened(&self, op: OpRef<'c>, v: Val<'c>, element: Type<'c>) -> Result<Val<'c>, Failed> {
         let l = &self.l;
         match storage_bits(element) {
             8 => self.narrow_cast(op, v, element, l.f32, crate::dialect::nv_tileaa::Rounding::NearestEven),

@@ -27,6 +27,7 @@ mod print;
 mod reduce;
 mod rings;
 mod scalar;
+mod scale_factors;
 mod scan;
 mod shape;
 mod shared;
