@@ -101,6 +101,19 @@ fn bytecode_names_its_own_source() {
     assert_eq!(e.outputs.last().unwrap().level, "ptx");
 }
 
+/// The name of the source can have what a string of PTX cannot.
+#[test]
+fn a_source_with_a_quote_in_its_name() {
+    let input = scratch("explore\"d.mlir");
+    fs::copy(Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/relu_f32.mlir"), &input).unwrap();
+    let e = data(&input, "sm_90", &[]);
+    let store = e.source.lines().position(|l| l.contains("store_view_tko")).expect("a store") as u32 + 1;
+    assert_eq!(e.outputs.len(), 3);
+    for output in &e.outputs {
+        assert!(sources(&output.program).contains(&store), "{}", output.program.text);
+    }
+}
+
 /// Text is its own source, comments and all; levels below the public language are explored from where they are.
 #[test]
 fn text_is_its_own_source() {

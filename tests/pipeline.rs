@@ -132,6 +132,33 @@ fn text_keeps_the_name_of_its_file() {
     assert!(text.contains("%0 = make_tokens : token"), "{text}");
 }
 
+/// ptxas takes the line information whatever files are called, those of inlined functions and of their calls too. A
+/// string of PTX cannot hold a quote, and a name must not end with a separator.
+#[test]
+fn names_of_files_that_ptx_cannot_say() {
+    let kernel = KERNEL.replace(": tile<i32>\n", ": tile<i32> loc(\"c\\\"d\\\\.py\":3:1)\n");
+    let call = "tile<i32> -> token loc(callsite(\"e\\\"\\0A.py\":7:2 at \"é\\\" g\\\\\":9:4))\n";
+    let kernel = kernel.replace("tile<i32> -> token\n", call);
+    assert_eq!(kernel.matches(" loc(").count(), 2);
+    let input = scratch("a\"b.mlir", kernel.as_bytes());
+    for lines in ["--lineinfo", "--device-debug"] {
+        let output = tileiras(&input, &["--emit=ptx", "-O0", lines]);
+        assert!(output.status.success(), "{}", stderr(&output));
+        let ptx = fs::read_to_string(input.with_extension("out")).unwrap();
+        let files: Vec<&str> = ptx.lines().filter(|l| l.trim_start().starts_with(".file")).collect();
+        for name in ["a'b.mlir\"", "c'd\\\\.py\"", "e'\\n.py\"", "' g\\\\_\""] {
+            assert!(files.iter().any(|f| f.ends_with(name)), "{name} {files:?}");
+        }
+        let output = tileiras(&input, &["--emit=cubin", "-O0", lines]);
+        assert!(output.status.success(), "{}", stderr(&output));
+    }
+    for name in ["", "/", "a/", "a\\\\"] {
+        let kernel = KERNEL.replace(": tile<i32>\n", &format!(": tile<i32> loc(\"{name}\":3:1)\n"));
+        let output = tileiras(&scratch("ending.mlir", kernel.as_bytes()), &["--emit=cubin", "--lineinfo"]);
+        assert!(output.status.success(), "{name}: {}", stderr(&output));
+    }
+}
+
 /// Both snapshots are printed, and nothing else is different: lines lead to the source's files as without them.
 #[test]
 fn snapshots_are_printed_and_change_nothing() {

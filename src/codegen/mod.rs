@@ -260,7 +260,7 @@ impl<'l> Code<'l> {
         let entries: HashSet<String> = entries.into_iter().collect();
         match kernels.iter().find(|k| !entries.contains(*k)) {
             Some(lost) => Err(CodegenError::Lost(lost.clone())),
-            None => Ok(text),
+            None => Ok(tile_targets::file_names::legible(text)),
         }
     }
 

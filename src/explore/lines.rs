@@ -107,9 +107,10 @@ pub fn of_sass(text: &str, source: &str) -> Listing {
     listing
 }
 
-/// Debug information may have the directory in front of a name, or apart from it.
+/// Debug information may have the directory in front of a name, or apart from it. PTX has an apostrophe for a quote,
+/// and LLVM IR the digits of it.
 fn is_same(file: &str, source: &str) -> bool {
-    let name = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
+    let name = |path: &str| path.rsplit('/').next().unwrap_or_default().replace("\\22", "'").replace('"', "'");
     name(file) == name(source)
 }
 
@@ -136,6 +137,17 @@ define void @k() !dbg !3 {
 !10 = distinct !DILexicalBlock(scope: !3, line: 8)
 ";
         assert_eq!(of_llvm(text, "/y/k.mlir").lines[..6], [4, 7, 9, 0, 0, 0]);
+    }
+
+    #[test]
+    fn names_with_quotes() {
+        for (file, source, same) in [
+            ("/t/a'b.mlir", "a\"b.mlir", true),
+            ("a\\22b.mlir", "/t/a\"b.mlir", true),
+            ("/t/a'b.mlir", "a_b.mlir", false),
+        ] {
+            assert_eq!(is_same(file, source), same, "{file} {source}");
+        }
     }
 
     #[test]

@@ -6,6 +6,7 @@
 //! * [`requirements()`]: the PTX version and the feature that an instruction needs.
 //! * [`intrinsic::missing_for`]: why LLVM 21 cannot select an intrinsic for a target.
 //! * [`scan`]: where the header, the entries and the instructions of a PTX text are.
+//! * [`file_names`]: names in `.file` directives that ptxas reads.
 //! * [`finalise()`]: turns the PTX that LLVM 21 prints into the PTX that the target takes, and verifies the result.
 //!
 //! The facts in the tables are measured, not believed: `tests/ptxas.rs` assembles a sample of each row on each
@@ -14,6 +15,7 @@
 #![deny(unsafe_code)]
 
 mod feature;
+pub mod file_names;
 pub mod finalise;
 pub mod intrinsic;
 mod requirement;
