@@ -36,7 +36,8 @@ codes! {
     NoInput = "T0102", "No input file was named.",
         "The command compiles one file. - is standard input.";
     UnreadableInput = "T0103", "The input file cannot be read.",
-        "The file does not exist, is a directory, or may not be read by this user.";
+        "The file does not exist, is a directory, may not be read by this user, or has more than 1 GiB. In a batch it may\n\
+         also be a pipe or a device, for which the batch would have to wait.";
     WriteFailed = "T0104", "The output could not be written.",
         "The output was opened, but writing to it failed, for instance because the device is full. A regular file is\n\
          written under a temporary name and renamed at the end, so no partial file was left behind.";

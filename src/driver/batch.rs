@@ -6,7 +6,8 @@
 //!
 //! Each item that ends gives one line of JSON on standard output:
 //! `{"index": 3, "input": ..., "output": ..., "status": 0, "seconds": 0.07, "messages": ""}`. The status is the
-//! command's exit status. A bad item stops nothing but itself.
+//! command's exit status. A bad item stops nothing but itself; an input that is no regular file, and an output that is
+//! a pipe, are bad.
 //!
 //! Compilations have a directory in common, [`COMMON`], in which they leave each other notes: the digests of tools,
 //! which take time to compute, and that a remote cache is of no use.
@@ -20,9 +21,10 @@ use std::sync::mpsc;
 use std::time::Instant;
 
 use serde_json::{Value, json};
+use tile_diag::{Code, Diagnostic, render};
 
 use crate::progress::Progress;
-use crate::{child, io_text};
+use crate::{child, files, io_text};
 
 /// Names to each compilation of a batch a directory that is theirs alone.
 pub const COMMON: &str = "TILEIRAS_BATCH";
@@ -153,13 +155,18 @@ pub fn run(
 fn compile(program: &Path, (base, common): (&Path, Option<&Path>), index: usize, item: &Item) -> (i32, Value) {
     let started = Instant::now();
     let (input, output) = (base.join(&item.input), base.join(&item.output));
-    let mut command = Command::new(program);
-    command.args(&item.args).arg("-o").arg(&output).arg("--").arg(&input);
-    command.envs(common.map(|directory| (COMMON, directory)));
-    let (status, messages) = match child::run(command, &[], None) {
-        // Ended by a signal: the command answers for its core, so this one was killed itself.
-        Ok(done) => (done.status.code().unwrap_or(70), String::from_utf8_lossy(&done.output).into_owned()),
-        Err(e) => (70, format!("'{}' cannot be started: {}", program.display(), io_text(&e))),
+    let (status, messages) = match refusal(&input, &output) {
+        Some(refused) => (refused.code.map_or(70, Code::exit_status).into(), render::plain(&refused)),
+        None => {
+            let mut command = Command::new(program);
+            command.args(&item.args).arg("-o").arg(&output).arg("--").arg(&input);
+            command.envs(common.map(|directory| (COMMON, directory)));
+            match child::run(command, &[], None) {
+                // Ended by a signal: the command answers for its core, so this one was killed itself.
+                Ok(done) => (done.status.code().unwrap_or(70), String::from_utf8_lossy(&done.output).into_owned()),
+                Err(e) => (70, format!("'{}' cannot be started: {}", program.display(), io_text(&e))),
+            }
+        }
     };
     let seconds = (started.elapsed().as_secs_f64() * 1e3).round() / 1e3;
     let line = json!({
@@ -167,6 +174,19 @@ fn compile(program: &Path, (base, common): (&Path, Option<&Path>), index: usize,
         "messages": messages,
     });
     (status, line)
+}
+
+/// Why an item is not tried: whoever opens a pipe waits for the other end, and nobody is there for an item of many.
+fn refusal(input: &Path, output: &Path) -> Option<Diagnostic> {
+    let unreadable = |why| {
+        let text = format!("unable to read input file '{}': {why}, and a batch would wait for it", input.display());
+        Diagnostic::error(Code::UnreadableInput, text)
+    };
+    let unopenable = |why| {
+        let text = format!("cannot open output file '{}': {why}, and a batch would wait for it", output.display());
+        Diagnostic::error(Code::UnopenableOutput, text)
+    };
+    files::waits_to_read(input).map(unreadable).or_else(|| files::waits_to_write(output).map(unopenable))
 }
 
 #[cfg(test)]

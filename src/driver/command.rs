@@ -16,6 +16,7 @@ use crate::cl;
 use crate::completions::{self, Shell};
 use crate::crash;
 use crate::doctor::{self, Installation, PythonPackage, Verdict};
+use crate::files;
 use crate::hostobj;
 use crate::manual;
 use crate::options::{self, DiagnosticFormat, Options, SPECS};
@@ -223,7 +224,7 @@ impl Session<'_> {
     fn batch(&mut self, arguments: &[OsString]) -> Step<()> {
         let call = batch::call(arguments).map_err(|e| self.command_line_error(&format!("tileiras: batch: {e}")))?;
         let name = call.manifest.display();
-        let text = std::fs::read_to_string(&call.manifest).map_err(|e| {
+        let text = files::read_text(&call.manifest).map_err(|e| {
             let text = format!("unable to read input file '{name}': {}", io_text(&e));
             self.fail(Diagnostic::error(Code::UnreadableInput, text))
         })?;
@@ -401,7 +402,7 @@ impl Session<'_> {
 
     /// Reads the input and checks everything that needs no compiler.
     fn prepare(&mut self, options: &Options, identity: &Identity) -> Step<Prepared> {
-        let input = input::read(&options.input).map_err(|e| {
+        let input = files::read_or_stdin(&options.input).map_err(|e| {
             let text = format!("unable to read input file '{}': {}", options.input.display(), io_text(&e));
             self.fail(Diagnostic::error(Code::UnreadableInput, text))
         })?;

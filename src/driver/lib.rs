@@ -17,6 +17,7 @@
 //! * [`repro`]: files that hold a failure.
 //! * [`cache`]: results of earlier compilations.
 //! * [`hostobj`]: cubins inside of objects for the host.
+//! * [`files`]: how much is read of a file.
 //! * [`output`]: files that are written completely or not at all.
 
 #![deny(unsafe_code)]
@@ -31,6 +32,7 @@ pub mod completions;
 #[allow(unsafe_code, reason = "handlers of signals")]
 pub mod crash;
 pub mod doctor;
+pub mod files;
 pub mod help;
 pub mod hostobj;
 pub mod isolated;

@@ -189,7 +189,7 @@ impl Reproducer {
     }
 
     pub fn read(path: &Path) -> Result<Reproducer, String> {
-        let text = fs::read_to_string(path).map_err(|e| crate::io_text(&e))?;
+        let text = crate::files::read_text(path).map_err(|e| crate::io_text(&e))?;
         serde_json::from_str(&text).map_err(|e| e.to_string())
     }
 }

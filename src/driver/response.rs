@@ -18,7 +18,7 @@ pub fn expand(arguments: Vec<OsString>) -> Result<Vec<OsString>, TooManyFiles> {
     done.extend(waiting.pop());
     while let Some(argument) = waiting.pop() {
         let text = match argument.as_bytes().strip_prefix(b"@") {
-            Some(name) if !name.is_empty() => std::fs::read(OsStr::from_bytes(name)).ok(),
+            Some(name) if !name.is_empty() => crate::files::read(OsStr::from_bytes(name).as_ref()).ok(),
             _ => None,
         };
         match text {

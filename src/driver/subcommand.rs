@@ -51,7 +51,7 @@ directory. N is the number of processors unless told. What ends is told on stand
   {"index":0,"input":"a.tileirbc","output":"a.cubin","status":0,"seconds":0.07,"messages":""}
 
 The status is that of the command for this item, and the messages are what it said. An item that fails stops no other; the
-batch itself then ends with 5."#,
+batch itself then ends with 5. An input must be a regular file and an output no pipe, or the item fails at once."#,
     },
     Subcommand {
         usage: "doctor",

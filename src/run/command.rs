@@ -223,7 +223,7 @@ fn interpret(
 /// A file of Tile IR.
 pub(crate) fn read(kernel: &Path) -> Result<(Vec<u8>, InputKind), Failure> {
     let path = || kernel.display().to_string();
-    let input = std::fs::read(kernel).map_err(|error| Failure::Read { path: path(), error })?;
+    let input = tile_driver::files::read(kernel).map_err(|error| Failure::Read { path: path(), error })?;
     let kind = input_kind(kernel, &input).map_err(|e| Failure::Kernel { path: path(), message: e.to_string() })?;
     Ok((input, kind))
 }
@@ -250,7 +250,7 @@ pub(crate) fn describe(options: &Options) -> Result<Launch, Failure> {
 fn ptx(kernel: &Path, options: &Options, compiler: &dyn Compiler, stderr: &mut dyn Write) -> Result<String, Failure> {
     let path = || kernel.display().to_string();
     if kernel.extension().is_some_and(|e| e == "ptx") {
-        let input = std::fs::read(kernel).map_err(|error| Failure::Read { path: path(), error })?;
+        let input = tile_driver::files::read(kernel).map_err(|error| Failure::Read { path: path(), error })?;
         return String::from_utf8(input)
             .map_err(|e| Failure::Kernel { path: path(), message: format!("the text is not UTF-8: {e}") });
     }

@@ -227,7 +227,7 @@ impl Launch {
     /// Reads a description and the arrays that it names.
     pub fn read(path: &Path) -> Result<Launch, Error> {
         let shown = path.display().to_string();
-        let text = std::fs::read(path).map_err(|error| Error::Io { path: shown.clone(), error })?;
+        let text = tile_driver::files::read(path).map_err(|error| Error::Io { path: shown.clone(), error })?;
         let folder = path.parent().unwrap_or(Path::new(""));
         Launch::parse(&text, folder).map_err(|e| match e {
             Error::Argument(message) => Error::Description { path: shown, message },

@@ -84,7 +84,7 @@ pub fn main(arguments: impl Iterator<Item = OsString>) -> ExitCode {
         print(&PAGE.text(&program, false, false));
         return fail(2, &["no input file provided".into()]);
     };
-    let data = match std::fs::read(input) {
+    let data = match tile_driver::files::read(input.as_ref()) {
         Ok(data) => data,
         Err(e) => {
             let reason = tile_driver::io_text(&e);

@@ -46,7 +46,6 @@ const TESTS: &[Test] = &[
     ("where compilation begins", where_compilation_begins),
     ("the cache", the_cache),
     ("the cache under many writers", the_cache_under_many_writers),
-    ("a batch", a_batch),
     ("reproducers", reproducers),
     ("reproducers of a core program", reproducers_of_a_core_program),
     ("a core program", a_core_program),
@@ -65,7 +64,7 @@ pub fn trials() -> Vec<Trial> {
         .collect()
 }
 
-fn text(bytes: &[u8]) -> String {
+pub fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).unwrap()
 }
 
@@ -683,47 +682,6 @@ fn the_cache_under_many_writers() {
     }
 }
 
-fn a_batch() {
-    let bench = Bench::new();
-    std::fs::create_dir(bench.at("sub")).unwrap();
-    std::fs::rename(bench.at("ok"), bench.at("sub/ok")).unwrap();
-    std::fs::rename(bench.at("failing"), bench.at("sub/failing")).unwrap();
-    std::fs::rename(bench.at("abort"), bench.at("sub/abort")).unwrap();
-    bench.put(
-        "sub/manifest.json",
-        br#"{"args": ["--gpu-name=sm_90"], "items": [
-            {"input": "ok", "output": "a.cubin"}, {"input": "failing", "output": "b.cubin"},
-            {"input": "abort", "output": "c.cubin"}, {"input": "ok", "output": "d.cubin", "args": ["--gpu-name=sm_120"]},
-            {"input": "missing", "output": "e.cubin"}]}"#,
-    );
-    let outcome = bench.run(&["batch", "sub/manifest.json", "-j", "3"]);
-    assert_eq!((outcome.status, outcome.stderr.as_str()), (Some(5), "error: 3 of 5 compilations failed\n"));
-    let mut lines: Vec<serde_json::Value> =
-        text(&outcome.stdout).lines().map(|l| serde_json::from_str(l).unwrap()).collect();
-    lines.sort_by_key(|l| l["index"].as_u64());
-    let statuses: Vec<i64> = lines.iter().map(|l| l["status"].as_i64().unwrap()).collect();
-    assert_eq!(statuses, [0, 5, 70, 0, 1]);
-    assert_eq!(
-        lines[1]["messages"],
-        "loc(\"k.py\":3:4): error: tile is too large\nerror: failed to compile Tile IR program\n"
-    );
-    assert_eq!((lines[0]["input"].as_str(), lines[0]["output"].as_str()), (Some("ok"), Some("a.cubin")));
-    assert_eq!((sm_of(&bench.get("sub/a.cubin")), sm_of(&bench.get("sub/d.cubin"))), (90, 120));
-    assert!(!bench.at("sub/b.cubin").exists() && !bench.at("sub/c.cubin").exists());
-
-    bench.put("good.json", br#"{"items": [{"input": "sub/ok", "output": "x.cubin"}]}"#);
-    assert_eq!(bench.run(&["batch", "good.json"]).status, Some(0));
-    for (arguments, status, words) in [
-        (["batch", "gone.json"], 1, "error: unable to read input file 'gone.json': No such file or directory\n"),
-        (["batch", "sub/ok"], 2, "error: the manifest 'sub/ok': "),
-        (["batch", "-j0"], 1, "tileiras: batch: -j takes a number from 1 to 4096, not '0'\n"),
-    ] {
-        let outcome = bench.run(&arguments);
-        assert_eq!(outcome.status, Some(status), "{}", outcome.stderr);
-        assert!(outcome.stderr.starts_with(words), "{}", outcome.stderr);
-    }
-}
-
 fn reproducers() {
     let bench = Bench::new();
     let outcome = bench.run(&["panic", "-o", "x", "-O2", "--gpu-name=sm_90", "--crash-dir=crashes"]);
@@ -771,6 +729,16 @@ fn reproducers() {
         assert!(outcome.stderr.starts_with(&format!("error: the reproducer '{file}': ")), "{}", outcome.stderr);
     }
     assert_eq!(bench.run(&["replay", "gone.json"]).status, Some(1));
+    // What a pipe has given is gone.
+    assert!(std::process::Command::new("mkfifo").arg(bench.at("pipe")).status().unwrap().success());
+    std::thread::scope(|threads| {
+        threads.spawn(|| std::fs::write(bench.at("pipe"), bench.get("panic")));
+        let outcome = bench.run(&["pipe", "-o", "x", "--crash-dir=crashes"]);
+        assert_eq!(outcome.status, Some(70));
+        let why = "the input is no file, and cannot be read again";
+        let warning = format!("warning: no reproducer could be written: {why}\n");
+        assert!(outcome.stderr.ends_with(&warning), "{}", outcome.stderr);
+    });
     // A place that cannot be written does not hide the failure.
     let outcome = bench.run(&["panic", "-o", "x", "--crash-dir=ok"]);
     assert_eq!(outcome.status, Some(70));

@@ -4,6 +4,7 @@
 //! the command, with a compiler that does what the input says. So the whole driver is tested, including ptxas, and
 //! no MLIR is needed.
 
+mod batch;
 mod behaviour;
 mod doctor;
 mod fixture;
@@ -23,6 +24,7 @@ fn main() -> std::process::ExitCode {
     }
     let arguments = libtest_mimic::Arguments::from_args();
     let mut trials = probes::trials();
+    trials.extend(batch::trials());
     trials.extend(behaviour::trials());
     trials.extend(doctor::trials());
     trials.extend(objects::trials());

@@ -12,12 +12,12 @@ use tile_diag::{Code, Diagnostic};
 use tile_explore::{Exploration, Kernel, Listing, Remark, Step as Pass, lines};
 use tile_interface::{CompileOutput, Emit, InputKind, RemarkSort, input_kind};
 
-use super::{Exit, Session, Step, input, schedules};
+use super::{Exit, Session, Step, schedules};
 use crate::cl::{self, Parsed};
 use crate::options::{self, Options, SPECS};
 use crate::resources::KernelResources;
 use crate::toolchain::{self, Surroundings};
-use crate::{Identity, io_text, output};
+use crate::{Identity, files, io_text, output};
 
 /// The option of the compilation, see [`super::options`].
 const DATA: &str = "--explore-data=";
@@ -84,7 +84,7 @@ impl Session<'_> {
 
     fn explored(&mut self, call: &Call, scratch: &Path, identity: &Identity) -> Step<Exploration> {
         let name = call.input.display();
-        let bytes = input::read(&call.input).map_err(|e| {
+        let bytes = files::read_or_stdin(&call.input).map_err(|e| {
             let text = format!("unable to read input file '{name}': {}", io_text(&e));
             self.fail(Diagnostic::error(Code::UnreadableInput, text))
         })?;

@@ -1,17 +1,4 @@
-//! The bytes that a compilation starts from, and what they are where no magic says it.
-
-use std::io;
-use std::path::Path;
-
-/// The bytes of an input; `-` is standard input.
-pub(super) fn read(path: &Path) -> io::Result<Vec<u8>> {
-    if path.as_os_str() != "-" {
-        return std::fs::read(path);
-    }
-    let mut bytes = Vec::new();
-    io::Read::read_to_end(&mut io::stdin().lock(), &mut bytes)?;
-    Ok(bytes)
-}
+//! What the bytes that a compilation starts from are, where no magic says it.
 
 /// Whether bytes without a magic are a module in text, by their first word: names of inputs may say nothing.
 pub(super) fn is_module(bytes: &[u8]) -> bool {

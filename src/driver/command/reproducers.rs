@@ -10,7 +10,7 @@ use tile_diag::{Code, Diagnostic, Severity};
 use super::{Exit, Session, Step, scratch_directory, version_text};
 use crate::options::Options;
 use crate::repro::Reproducer;
-use crate::{Identity, io_text};
+use crate::{Identity, files, io_text};
 
 impl Session<'_> {
     /// After an internal error, writes a reproducer if one is wanted.
@@ -24,7 +24,10 @@ impl Session<'_> {
         let (Err(Exit(70)), Some(directory)) = (&done, &options.crash_dir) else { return done };
         let version = version_text(identity);
         let compiler = version.lines().next().unwrap_or_default();
-        let written = std::fs::read(&options.input).and_then(|input| {
+        // What is no file has been read already, and would be waited for.
+        let is_gone = || Err(io::Error::other("the input is no file, and cannot be read again"));
+        let input = if options.input.is_file() { files::read(&options.input) } else { is_gone() };
+        let written = input.and_then(|input| {
             let ended = self.last_words.clone().unwrap_or_else(|| "internal error".to_owned());
             let whole = Reproducer::new(compiler, &arguments[1..], &options.input, &input, 70, ended);
             let (reproducer, hint) = if options.anonymize {

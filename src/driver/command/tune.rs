@@ -7,14 +7,14 @@ use std::path::{Path, PathBuf};
 use tile_diag::{Code, Diagnostic};
 use tile_machine::Machine;
 
-use super::{Session, Step, input};
+use super::{Session, Step};
 use crate::options::{self, SPECS};
 use crate::toolchain::{self, Surroundings};
 use crate::tune::call::{Call, Judge, Source};
 use crate::tune::search::{Search, Tools};
 use crate::tune::space::{Point, Template, mentions, points};
 use crate::tune::{picture, table};
-use crate::{Core, Identity, cl, io_text, output};
+use crate::{Core, Identity, cl, files, io_text, output};
 
 /// Folders of a search.
 const FOLDERS: [&str; 4] = ["programs", "ptx", "cubin", "judged"];
@@ -83,7 +83,7 @@ impl Session<'_> {
     /// The bytes of a program, and its text with holes where it is text.
     fn program_of(&mut self, file: &Path) -> Step<(Vec<u8>, Option<Template>)> {
         let name = file.display();
-        let bytes = input::read(file).map_err(|e| {
+        let bytes = files::read_or_stdin(file).map_err(|e| {
             let text = format!("unable to read input file '{name}': {}", io_text(&e));
             self.fail(Diagnostic::error(Code::UnreadableInput, text))
         })?;
