@@ -2,6 +2,7 @@
 
 use super::access::View;
 use crate::dialect::{
+    behaviour::is_pure,
     loops::loops_around,
     nv_tileaa::MakeTiledViewOp,
     nv_tileas::{AllocTensorOp, MakeTiledTmaDescOp, TmaDescType, TmaReadyOp},
@@ -98,12 +99,13 @@ pub fn contains<'c>(outer: OpRef<'c>, op: OpRef<'c>) -> bool {
     std::iter::successors(Some(op), |o| parent_op(*o)).any(|o| o == outer)
 }
 
-/// The ops that make maps right in front of an op, the nearest first.
+/// The ops that make maps in front of an op, the nearest first. Nothing but computation stands between them and the op.
 fn maps_before(op: OpRef<'_>) -> Vec<OpRef<'_>> {
+    let is_map = |o: &OpRef<'_>| MakeTiledTmaDescOp::cast(*o).is_some();
     let block = block_around(op).into_iter();
     let mut before: Vec<OpRef<'_>> = block.flat_map(ops_of).take_while(|o| *o != op).collect();
     before.reverse();
-    before.into_iter().take_while(|o| MakeTiledTmaDescOp::cast(*o).is_some()).collect()
+    before.into_iter().take_while(|o| is_map(o) || is_pure(*o)).filter(is_map).collect()
 }
 
 /// Lets the maps right in front of an op that `desc`s are of come behind the copies that filled a pipeline up to an
