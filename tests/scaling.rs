@@ -159,12 +159,13 @@ fn counted(name: &str, program: &str, target: &str, statistic: &str) -> usize {
     line.split_whitespace().find_map(|word| word.parse().ok()).unwrap_or_else(|| panic!("{line}"))
 }
 
-/// `depth` loops inside of each other, each with `products` products of loaded tiles before the inner loop and as many
-/// after it, on one accumulator; `rows` such nests in a row.
-fn product_nests(depth: usize, products: usize, rows: usize) -> String {
+/// Products of tiles of `size` by `size`: `depth` loops inside of each other, each with `products` products of loaded
+/// tiles before the inner loop and as many after it, on one accumulator; `rows` such nests in a row.
+fn product_nests(size: usize, depth: usize, products: usize, rows: usize) -> String {
     const ARRAY: &str = "tensor_view<1024x1024xf16, strides=[1024,1]>";
-    const SUMS: &str = "tile<32x32xf32>";
-    let view = format!("partition_view<tile=(32x32), padding_value = zero, {ARRAY}>");
+    let tile = format!("{size}x{size}");
+    let sums_type = format!("tile<{tile}xf32>");
+    let view = format!("partition_view<tile=({tile}), padding_value = zero, {ARRAY}>");
     let mut text =
         String::from("cuda_tile.module @m {\n  entry @k(%n: tile<i32>, %p: tile<ptr<f16>>, %q: tile<ptr<f32>>) {\n");
     writeln!(text, "    %a = assume div_by<16>, %p : tile<ptr<f16>>").unwrap();
@@ -181,32 +182,33 @@ fn product_nests(depth: usize, products: usize, rows: usize) -> String {
         // Equal loads would be one.
         writeln!(text, "    %n{x} = constant <i32: {x}> : {I32}").unwrap();
         for (name, place) in [("x", format!("%n{x}, %i{index}")), ("y", format!("%i{index}, %n{x}"))] {
-            let load = format!("load_view_tko weak %v[{place}] : {view}, {I32} -> tile<32x32xf16>, token");
+            let load = format!("load_view_tko weak %v[{place}] : {view}, {I32} -> tile<{tile}xf16>, token");
             writeln!(text, "    %{name}{x}, %{name}k{x} = {load}").unwrap();
         }
-        writeln!(text, "    %s{x} = mmaf %x{x}, %y{x}, {sums} : tile<32x32xf16>, tile<32x32xf16>, {SUMS}").unwrap();
+        writeln!(text, "    %s{x} = mmaf %x{x}, %y{x}, {sums} : tile<{tile}xf16>, tile<{tile}xf16>, {sums_type}")
+            .unwrap();
         format!("%s{x}")
     };
     let mut sums = String::from("%zero");
-    writeln!(text, "    %zero = constant <f32: 0.0> : {SUMS}").unwrap();
+    writeln!(text, "    %zero = constant <f32: 0.0> : {sums_type}").unwrap();
     for row in 0..rows {
         let mut given = vec![];
         for level in row * depth..(row + 1) * depth {
             let head = format!("%r{level} = for %i{level} in (%z to %n, step %o) : {I32}");
-            writeln!(text, "    {head} iter_values(%c{level} = {sums}) -> ({SUMS}) {{").unwrap();
+            writeln!(text, "    {head} iter_values(%c{level} = {sums}) -> ({sums_type}) {{").unwrap();
             sums = (0..products).fold(format!("%c{level}"), |sums, _| multiply(&mut text, level, sums));
             given.push(level);
         }
         while let Some(level) = given.pop() {
             sums = (0..products).fold(sums, |sums, _| multiply(&mut text, level, sums));
-            writeln!(text, "    continue {sums} : {SUMS}\n    }}").unwrap();
+            writeln!(text, "    continue {sums} : {sums_type}\n    }}").unwrap();
             sums = format!("%r{level}");
         }
     }
-    let out = "tensor_view<32x32xf32, strides=[32,1]>";
-    writeln!(text, "    %b = make_tensor_view %q, shape = [32, 32], strides = [32, 1] : {out}").unwrap();
-    writeln!(text, "    %w = make_partition_view %b : partition_view<tile=(32x32), {out}>").unwrap();
-    let stored = format!("{SUMS}, partition_view<tile=(32x32), {out}>, {I32} -> token");
+    let out = format!("tensor_view<{tile}xf32, strides=[{size},1]>");
+    writeln!(text, "    %b = make_tensor_view %q, shape = [{size}, {size}], strides = [{size}, 1] : {out}").unwrap();
+    writeln!(text, "    %w = make_partition_view %b : partition_view<tile=({tile}), {out}>").unwrap();
+    let stored = format!("{sums_type}, partition_view<tile=({tile}), {out}>, {I32} -> token");
     writeln!(text, "    %e = store_view_tko weak {sums}, %w[%z, %z] : {stored}\n    return\n  }}\n}}").unwrap();
     text
 }
@@ -217,7 +219,7 @@ fn product_nests(depth: usize, products: usize, rows: usize) -> String {
 fn synchronization_is_checked_in_few_steps() {
     let facts = |depth, products, rows| {
         let name = format!("nest{depth}_{products}_{rows}");
-        counted(&name, &product_nests(depth, products, rows), "sm_100", "num-facts")
+        counted(&name, &product_nests(32, depth, products, rows), "sm_100", "num-facts")
     };
     let by_depth = [1, 2, 3, 4, 5].map(|depth| facts(depth, 1, 1));
     assert!(by_depth[0] > 100, "{by_depth:?}");
@@ -230,6 +232,15 @@ fn synchronization_is_checked_in_few_steps() {
     assert!(by_products.windows(2).all(|pair| pair[1] <= 5 * pair[0]), "{by_products:?}");
     // Nests in a row share neither rings nor scalars.
     let by_rows = [1, 4, 16].map(|rows| facts(2, 1, rows));
+    assert!(by_rows.windows(2).all(|pair| pair[1] <= 5 * pair[0]), "{by_rows:?}");
+}
+
+/// The protocol of agents is checked for combinations of trip counts, of which many loops have too many.
+#[test]
+fn protocols_of_many_loops_are_checked() {
+    let accesses = |rows| counted(&format!("loops{rows}"), &product_nests(64, 2, 1, rows), "sm_90", "num-accesses");
+    let [few, many] = [1, 16].map(accesses);
+    assert!(many > 10 * few, "{few} {many}");
 }
 
 #[test]

@@ -5,7 +5,8 @@
 //! that comes one instruction early corrupts one result in a million. Neither shows in a compiler's tests. So every
 //! generated kernel has its protocol extracted as a [`Program`], the agents' operations on barriers and stages without
 //! the arithmetic, and [`Program::check`] decides whether *any* interleaving of the agents can go wrong, for all small
-//! trip counts of its loops. A [`Violation`] comes with an interleaving that shows it.
+//! trip counts of its loops (a sample of their combinations in programs with many loops). A [`Violation`] comes with an
+//! interleaving that shows it.
 //!
 //! # What is checked
 //!
@@ -101,6 +102,7 @@ mod storage;
 mod violation;
 
 pub use program::{
-    Agent, Array, Barrier, Engine, Expr, Named, Op, Parameter, Place, Program, StageAccess, Storage, Var,
+    Agent, Array, Barrier, Engine, Expr, MOST_COMBINATIONS, Named, Op, Parameter, Place, Program, StageAccess, Storage,
+    Var,
 };
 pub use violation::{Violation, ViolationKind};

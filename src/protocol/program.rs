@@ -417,36 +417,78 @@ impl Program {
         self.agents.push(Agent { name: name.to_owned(), threads, body });
     }
 
-    /// Checks all interleavings for all values of the parameters, from the smallest.
+    /// Checks all interleavings for all values of the parameters, from the smallest; for a sample of them where there
+    /// are more than [`MOST_COMBINATIONS`].
     ///
     /// Parameters that decide jumps alone are not chosen before a jump needs them: what comes before, such as the
     /// iterations of a loop that is left sooner or later, is gone through once.
     pub fn check(&self) -> Result<(), Box<Violation>> {
         let code: Vec<_> = self.agents.iter().map(|a| flatten(&a.body)).collect();
         let needed = needed_parameters(&code);
-        let most = |i: usize| if needed.contains(&i) { self.parameters[i].max } else { 0 };
-        let chosen: Vec<i64> = (0..self.parameters.len()).map(most).collect();
-        for_all(&chosen, |least| {
-            let open = |(i, p): (usize, &Parameter)| if needed.contains(&i) { least[i] } else { p.max };
-            let most = self.parameters.iter().enumerate().map(open).collect();
-            Run::new(self, &code, least.to_vec(), most).check()
+        self.boxes().iter().try_for_each(|(from, to)| {
+            let chosen: Vec<i64> = (0..to.len()).map(|i| if needed.contains(&i) { to[i] } else { from[i] }).collect();
+            for_all(from, &chosen, |least| {
+                let most = (0..to.len()).map(|i| if needed.contains(&i) { least[i] } else { to[i] }).collect();
+                Run::new(self, &code, least.to_vec(), most).check()
+            })
         })
+    }
+
+    /// How many lists of values the parameters have.
+    pub fn combinations(&self) -> u64 {
+        self.parameters.iter().fold(1, |product: u64, p| product.saturating_mul(p.max.unsigned_abs() + 1))
+    }
+
+    /// The least and the greatest values of the parameters in each check.
+    ///
+    /// One check has them all, unless there are too many. What a loop does depends most on the loops next to it, in
+    /// which a ring is filled before and after. So the sample has, where all other parameters are 0, 1 or 2, all small
+    /// values of each two neighbours, and where the others are 1, all values of each one. That is linear in the
+    /// parameters, and so is the length of a run.
+    fn boxes(&self) -> Vec<(Vec<i64>, Vec<i64>)> {
+        let most: Vec<i64> = self.parameters.iter().map(|p| p.max).collect();
+        if self.combinations() <= MOST_COMBINATIONS {
+            return vec![(vec![0; most.len()], most)];
+        }
+        let mut boxes = vec![];
+        for others in 0..=SMALL {
+            let base: Vec<i64> = most.iter().map(|m| others.min(*m)).collect();
+            for first in 0..most.len() {
+                let (mut from, mut to) = (base.clone(), base.clone());
+                for i in first..most.len().min(first + 2) {
+                    (from[i], to[i]) = (0, SMALL.min(most[i]));
+                }
+                boxes.push((from, to));
+                if others == 1 {
+                    let (mut from, mut to) = (base.clone(), base.clone());
+                    (from[first], to[first]) = (0, most[first]);
+                    boxes.push((from, to));
+                }
+            }
+        }
+        boxes
     }
 
     pub(crate) fn for_all_parameters<E>(&self, check: impl FnMut(&[i64]) -> Result<(), E>) -> Result<(), E> {
         let most: Vec<i64> = self.parameters.iter().map(|p| p.max).collect();
-        for_all(&most, check)
+        for_all(&vec![0; most.len()], &most, check)
     }
 }
 
-/// Carries out `check` for all lists of numbers from zero up to those of `most`.
-fn for_all<E>(most: &[i64], mut check: impl FnMut(&[i64]) -> Result<(), E>) -> Result<(), E> {
-    let mut values = vec![0; most.len()];
+/// All combinations of the parameters are checked up to this many.
+pub const MOST_COMBINATIONS: u64 = 20_000;
+
+/// The greatest value of a parameter that is combined with others where there are more.
+const SMALL: i64 = 2;
+
+/// Carries out `check` for all lists of numbers from those of `least` up to those of `most`.
+fn for_all<E>(least: &[i64], most: &[i64], mut check: impl FnMut(&[i64]) -> Result<(), E>) -> Result<(), E> {
+    let mut values = least.to_vec();
     loop {
         check(&values)?;
         // Count up, the first fastest.
         let Some(at) = (0..values.len()).find(|&i| values[i] < most[i]) else { return Ok(()) };
-        values[..at].fill(0);
+        values[..at].copy_from_slice(&least[..at]);
         values[at] += 1;
     }
 }

@@ -7,10 +7,10 @@
 use super::{Extract, Fault, computed_alike, is_followed, is_iterator};
 use crate::analysis::{producers::condition, tensor_map_ops::readiness};
 use crate::dialect::{rt::*, upstream::Scf};
-use tile_protocol::{Expr, Op, Program, Var};
+use tile_protocol::{Expr, MOST_COMBINATIONS, Op, Var};
 
-/// Runs of the checker at most; trip counts of outer loops are cut short for it.
-const MOST_RUNS: i64 = 4000;
+/// Combinations of trip counts for which those of outer loops are cut short.
+const MANY_RUNS: u64 = 4000;
 
 /// A loop or branch that all agents go through.
 pub(super) struct Common<'c> {
@@ -178,13 +178,17 @@ impl<'c> Extract<'c> {
         Ok(parameter)
     }
 
-    /// Cuts trip counts short, those of outer loops first, until there are not too many combinations.
+    /// Cuts trip counts short, those of outer loops first, until all combinations can be checked. If there are too many
+    /// even so, the counts stay as they are, and the checker takes a sample of the combinations.
     pub(super) fn limit_runs(&mut self) {
-        let runs = |p: &Program| p.parameters.iter().map(|p| p.max + 1).product::<i64>();
-        for i in 0..self.program.parameters.len() {
-            while runs(&self.program) > MOST_RUNS && self.program.parameters[i].max > 2 {
+        let whole = self.program.parameters.clone();
+        for i in 0..whole.len() {
+            while self.program.combinations() > MANY_RUNS && self.program.parameters[i].max > 2 {
                 self.program.parameters[i].max -= 1;
             }
+        }
+        if self.program.combinations() > MOST_COMBINATIONS {
+            self.program.parameters = whole;
         }
     }
 }

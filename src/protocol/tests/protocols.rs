@@ -36,6 +36,56 @@ fn rings_with_a_producer() {
     }
 }
 
+/// Loops in a row over one ring, whose iterator goes on from loop to loop. In one of them the consumer forgets to
+/// release.
+fn loops_in_a_row(count: usize, forgets: Option<usize>) -> Program {
+    let mut p = Program::new("loops in a row");
+    let (full, empty) = (p.barrier("full", 2, 1), p.barrier("empty", 2, 1));
+    let ring = p.storage("ring", 2);
+    let trips: Vec<Expr> = (0..count).map(|i| p.parameter(&format!("trips{i}"), 6)).collect();
+    for fills in [true, false] {
+        let step = p.variable();
+        let (slot, turn) = (Expr::from(step) % 2, Expr::from(step) / 2 % 2);
+        let mut program = vec![Op::Set(step, 0.into())];
+        for (i, trips) in trips.iter().enumerate() {
+            let mut body = if fills {
+                vec![
+                    Op::Wait { barrier: empty.at(&slot), parity: !turn.clone() },
+                    Op::Expect { barrier: full.at(&slot), bytes: 64 },
+                    Op::Arrive { barrier: full.at(&slot), count: 1 },
+                    Op::Copy { into: ring.at(&slot), tag: step.into(), bytes: 64, barrier: full.at(&slot) },
+                ]
+            } else {
+                vec![
+                    Op::Wait { barrier: full.at(&slot), parity: turn.clone() },
+                    Op::Read { from: ring.at(&slot), tag: step.into() },
+                ]
+            };
+            if !fills && forgets != Some(i) {
+                body.push(Op::Arrive { barrier: empty.at(&slot), count: 1 });
+            }
+            body.push(Op::Set(step, Expr::from(step) + 1));
+            program.push(Op::Loop { var: p.variable(), trips: trips.clone(), body });
+        }
+        p.agent(if fills { "producer" } else { "consumer" }, 32, program);
+    }
+    p
+}
+
+/// Trip counts of many loops have too many combinations for all to be checked: a sample is, and it finds what is wrong
+/// in any of the loops.
+#[test]
+fn many_loops_are_sampled() {
+    for count in [2, 40] {
+        let right = loops_in_a_row(count, None);
+        assert_eq!(right.combinations() > tile_protocol::MOST_COMBINATIONS, count == 40);
+        accepted(&right);
+        for forgets in (0..count).step_by(13) {
+            refused(&loops_in_a_row(count, Some(forgets)));
+        }
+    }
+}
+
 #[test]
 fn attention_and_persistence() {
     for stages in 1..=3 {
