@@ -13,6 +13,11 @@
 //! Facts come from constants, ranges, `assume`, and arithmetic. The analysis walks the structured program forward once;
 //! values carried around a loop start from their initial facts and are met with what the body yields until
 //! nothing changes, ranges being dropped at the first change. All facts hold for every execution.
+//!
+//! *Work.* A loop is walked over at most [`PASSES`] times for what its values lose step by step, and once more for each
+//! value that is given up then. A loop in a loop keeps what it has found when the outer one is walked over again, so the
+//! losses of all its walks together are those of one. The walks of a nest add up, rather than multiply, but for one
+//! walk of each inner loop that finds nothing new in each walk of an outer one.
 
 use crate::dialect::{
     behaviour::{LayoutRelation, layout_relation},
@@ -94,7 +99,16 @@ impl Fact {
         }
         met
     }
+    /// What holds of both; a range is given up when it grows.
+    fn widened(&self, other: &Self) -> Self {
+        let met = self.meet(other);
+        let range = met.range.filter(|_| met.range == self.range);
+        Fact { range, ..met }
+    }
 }
+
+/// After so many passes over a loop the facts that still change are given up.
+const PASSES: usize = 8;
 
 /// Facts of every integer and pointer value of a function.
 pub struct Facts {
@@ -206,23 +220,24 @@ impl Facts {
         yields: &dyn Fn(Blk<'c>) -> Vec<Val<'c>>,
     ) {
         for (i, v) in init.iter().enumerate() {
-            let fact = self.get(*v);
-            self.set(arg(body, first + i), fact);
+            let (a, fact) = (arg(body, first + i), self.get(*v));
+            // A loop in a loop is come to again with weaker facts, and goes on from what it has found with the others.
+            let fact = match self.map.get(&key(a)) {
+                Some(found) => found.widened(&fact),
+                None => fact,
+            };
+            self.set(a, fact);
         }
-        // Powers of two only shrink, so this ends; ranges are given up when they grow.
-        loop {
+        for pass in 1.. {
             self.block(body);
             let mut changed = false;
             for (i, y) in yields(body).into_iter().enumerate() {
                 let a = arg(body, first + i);
                 let old = self.get(a);
-                let mut met = old.meet(&self.get(y));
-                if met.range != old.range {
-                    met.range = None;
-                }
+                let met = old.widened(&self.get(y));
                 if met != old {
                     changed = true;
-                    self.set(a, met);
+                    self.set(a, if pass < PASSES { met } else { Fact::unknown(rank(a)) });
                 }
             }
             if !changed {
