@@ -259,14 +259,15 @@ impl<'c> Carried<'c> {
         let i = args(block).position(|a| a == v)?.checked_sub(1)?;
         let next = defining_op(operand(ops_of(block).last()?, i))?;
         let adds = nv_tileaa::AddPtrOp::cast(next).is_some() || Arith::of(next) == Some(Arith::AddI);
-        let [a, b] = [operand(next, 0), operand(next, 1)];
+        // An iteration may pass on the result of any op, with any number of operands.
+        let [a, b] = adds.then(|| [operand(next, 0), operand(next, 1)])?;
         let by = if a == v { b } else { a };
         let comes_from_outside = |v: Val<'c>| {
             let place = defining_op(v).or_else(|| parent_of_block(owner_of(v)));
             !std::iter::successors(place, |o| parent_op(*o)).any(|o| o == around)
         };
         let is_step = Tensor::of_value(by).is_some_and(|t| int_width(t.element).is_some());
-        let found = adds && (a == v || b == v) && is_step && comes_from_outside(by);
+        let found = (a == v || b == v) && is_step && comes_from_outside(by);
         found.then(|| Self { around, inside: v, first: operand(around, 3 + i), by })
     }
 

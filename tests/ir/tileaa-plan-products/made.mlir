@@ -154,3 +154,58 @@ nv_tileaa.func @sum_is_used(%p0: !nv_tileaa.ptr<f16>, %n: i32, %zero: tensor<64x
   }
   nv_tileaa.return
 }
+// -----
+// What a loop carries is made from its first value and a step, and only if each iteration passes on such a sum. It may
+// pass on the result of any op: of one operand, of a branch, of none.
+// CHECK-LABEL: @carried
+// CHECK-NOT: nv_tileas.products
+!view = !nv_tileaa.tiled_view<tile = [64, 64], memref<?x256xf16, strides = [256, 1]>, padding = zero>
+nv_tileaa.func @carried(%p0: !nv_tileaa.ptr<f16>, %n: i32, %q: i1, %zero: tensor<64x64xf32>, %h: tensor<64x64xf16>) {
+  %p = nv_tileaa.assume #cuda_tile.div_by<16>, %p0 : !nv_tileaa.ptr<f16>
+  %m = nv_tileaa.make_memref %p, shape = [%n : i32], strides = [] : <f16> -> <?x256xf16, strides = [256, 1]>
+  %v = nv_tileaa.make_tiled_view %m : <?x256xf16, strides = [256, 1]> -> !view
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %one = scf.for %k = %c0 to %n step %c1 iter_args(%a = %h) -> (tensor<64x64xf16>) : i32 {
+    %b, %t = nv_tileaa.tiled_load <weak> %v[%k, %c0] : !view[i32, i32] -> tensor<64x64xf16>
+    // expected-remark @below {{lhs: it is not a tile that is loaded for products alone; a tensor that leads to it is carried from iteration to iteration}}
+    %d = nv_tileaa.dot %a, %b, %zero : tensor<64x64xf16>, tensor<64x64xf16>, tensor<64x64xf32>
+    %next = arith.negf %a : tensor<64x64xf16>
+    scf.yield %next : tensor<64x64xf16>
+  }
+  nv_tileaa.return
+}
+nv_tileaa.func @carried_from_a_branch(%p0: !nv_tileaa.ptr<f16>, %n: i32, %q: i1, %zero: tensor<64x64xf32>, %h: tensor<64x64xf16>) {
+  %p = nv_tileaa.assume #cuda_tile.div_by<16>, %p0 : !nv_tileaa.ptr<f16>
+  %m = nv_tileaa.make_memref %p, shape = [%n : i32], strides = [] : <f16> -> <?x256xf16, strides = [256, 1]>
+  %v = nv_tileaa.make_tiled_view %m : <?x256xf16, strides = [256, 1]> -> !view
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %one = scf.for %k = %c0 to %n step %c1 iter_args(%a = %h) -> (tensor<64x64xf16>) : i32 {
+    %b, %t = nv_tileaa.tiled_load <weak> %v[%k, %c0] : !view[i32, i32] -> tensor<64x64xf16>
+    // expected-remark @below {{a tensor that leads to it is carried from iteration to iteration}}
+    %d = nv_tileaa.dot %a, %b, %zero : tensor<64x64xf16>, tensor<64x64xf16>, tensor<64x64xf32>
+    %next = scf.if %q -> tensor<64x64xf16> {
+      scf.yield %h : tensor<64x64xf16>
+    } else {
+      scf.yield %a : tensor<64x64xf16>
+    }
+    scf.yield %next : tensor<64x64xf16>
+  }
+  nv_tileaa.return
+}
+nv_tileaa.func @carried_constant(%p0: !nv_tileaa.ptr<f16>, %n: i32, %zero: tensor<64x64xf32>, %h: tensor<64x64xf16>) {
+  %p = nv_tileaa.assume #cuda_tile.div_by<16>, %p0 : !nv_tileaa.ptr<f16>
+  %m = nv_tileaa.make_memref %p, shape = [%n : i32], strides = [] : <f16> -> <?x256xf16, strides = [256, 1]>
+  %v = nv_tileaa.make_tiled_view %m : <?x256xf16, strides = [256, 1]> -> !view
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %none = arith.constant dense<0.0> : tensor<64x64xf16>
+  %one = scf.for %k = %c0 to %n step %c1 iter_args(%a = %h) -> (tensor<64x64xf16>) : i32 {
+    %b, %t = nv_tileaa.tiled_load <weak> %v[%k, %c0] : !view[i32, i32] -> tensor<64x64xf16>
+    // expected-remark @below {{a tensor that leads to it is carried from iteration to iteration}}
+    %d = nv_tileaa.dot %a, %b, %zero : tensor<64x64xf16>, tensor<64x64xf16>, tensor<64x64xf32>
+    scf.yield %none : tensor<64x64xf16>
+  }
+  nv_tileaa.return
+}
