@@ -571,3 +571,24 @@ fn slow_kernels() {
     let us = |report: &serde_json::Value| report["us"].as_f64().unwrap();
     assert!(us(slow) > 1.5 * us(fast), "{} {}", us(slow), us(fast));
 }
+
+/// Every program of a slice of the corpus keeps its plan, and those are said to multiply by what they multiply by.
+#[test]
+fn plans_are_counted() {
+    let program = corpus("matmul_f16.13.1.tileirbc");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tile-fuzz"));
+    let output = command.args(["--jobs", "1", "--targets", "sm_80,sm_90", "--plans"]).arg(&program).output().unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+    let expected = |target: &str, warpgroups, warps, copies| {
+        format!(
+            "{target} -O3: 1 programs, 0 plans given up, 0 rejected, 0 slow; of 1 loops of products {warpgroups} multiply \
+             by warpgroups, {warps} by warps, 1 wait for rings, {copies} load by tensor copies\n"
+        )
+    };
+    assert_eq!(stdout(&output), expected("sm_80", 0, 1, 0) + &expected("sm_90", 1, 0, 1));
+    let broken = scratch("broken.mlir", b"cuda_tile.module @m {");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tile-fuzz"));
+    let output = command.args(["--jobs", "1", "--targets", "sm_80", "--plans"]).arg(&broken).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stdout(&output).contains("1 rejected"), "{}", stdout(&output));
+}

@@ -15,8 +15,8 @@
 //! nothing changes, ranges being dropped at the first change. All facts hold for every execution.
 //!
 //! *Work.* A loop is walked over at most [`PASSES`] times for what its values lose step by step, and once more for each
-//! value that is given up then. A loop in a loop keeps what it has found when the outer one is walked over again, so the
-//! losses of all its walks together are those of one. The walks of a nest add up, rather than multiply, but for one
+//! value that is given up then. A loop in a loop keeps what it has found when the outer one is walked over again, so
+//! the losses of all its walks together are those of one. The walks of a nest add up, rather than multiply, but for one
 //! walk of each inner loop that finds nothing new in each walk of an outer one.
 
 use crate::dialect::{

@@ -102,7 +102,7 @@ fn fallen_back(target: &str, strict: bool) -> Result<(String, Vec<(String, Strin
     let target = tile_targets::Target::by_name(target).unwrap();
     let request = CompileRequest::new(text.as_bytes(), InputKind::Text, target);
     let request = CompileRequest { remarks: true, strict_plans: strict, ..request };
-    let session = Session { strict: false, ..Session::new() };
+    let session = Session::new().with_fallbacks();
     let mut said = vec![];
     let output = session.compile(&request, &mut |d| said.push(d.message))?;
     assert_eq!(said, Vec::<String>::new());

@@ -56,6 +56,11 @@ impl Plan {
         Ok(Plan(all))
     }
 
+    /// All that were given.
+    pub fn all(&self) -> &[Configuration] {
+        &self.0
+    }
+
     /// Those of a seed: the given ones, or by default sm_90 without and with optimisation and one other target.
     fn of(&self, seed: u64) -> Vec<Configuration> {
         if !self.0.is_empty() {

@@ -6,6 +6,7 @@
 //! `tests/semantics` can take as they are. The page `docs/fuzzing.md` says what is compared and by which rule.
 
 mod device;
+mod plans;
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
@@ -25,6 +26,7 @@ Compares compiled kernels with the reference interpreter on random programs.
 
 usage: tile-fuzz [options]
        tile-fuzz --check FILE
+       tile-fuzz --plans [FILE...] [options]
        tile-fuzz --export DIR [options]
        tile-fuzz --judge RESULTS --export-dir DIR [options]
 
@@ -37,6 +39,8 @@ usage: tile-fuzz [options]
   --out DIR        write failures there (default target/fuzz)
   --no-reduce      as they are
   --check FILE     run one written case; the status says whether it passes
+  --plans          run nothing: compile the files of Tile IR, or else the random programs, for each of --targets, and
+                   count the plans that were given up, by the pass that failed, and what loops of products multiply by
   --show           print the program of --seed
   --export DIR     run nothing: write programs there, assembled for a device
   --files PATH...  with --export, also these written tests: files, or folders like tests/semantics;
@@ -71,6 +75,7 @@ enum Mode {
     ReduceSeed,
     Show,
     Check(PathBuf),
+    Plans,
 }
 
 fn parse(words: &[String]) -> Result<Options, String> {
@@ -112,6 +117,12 @@ fn parse(words: &[String]) -> Result<Options, String> {
             "--reduce-seed" => o.mode = Mode::ReduceSeed,
             "--show" => o.mode = Mode::Show,
             "--check" => o.mode = Mode::Check(value()?.into()),
+            "--plans" => {
+                o.mode = Mode::Plans;
+                while let Some(path) = words.next_if(|w| !w.starts_with("--")) {
+                    o.files.push(path.into());
+                }
+            }
             "--export" => o.mode = Mode::Export(value()?.into()),
             "--judge" => o.mode = Mode::Judge(value()?.into()),
             "--export-dir" => o.export_dir = Some(value()?.into()),
@@ -125,6 +136,10 @@ fn parse(words: &[String]) -> Result<Options, String> {
         }
     }
     o.worker = step.map(|step| (step, first.unwrap_or(o.seed)));
+    if o.mode == Mode::Plans {
+        targets = targets.or_else(|| Some(["sm_80", "sm_90", "sm_100", "sm_120"].map(String::from).to_vec()));
+        levels = levels.or(Some(vec![3]));
+    }
     if targets.is_some() || levels.is_some() || matches!(o.mode, Mode::Export(_)) {
         let targets = targets.unwrap_or_else(|| vec!["sm_90".into()]);
         o.plan = Plan::matrix(&targets, &levels.unwrap_or_else(|| vec![0, 3]))?;
@@ -152,6 +167,7 @@ fn main() -> ExitCode {
         },
         Mode::Export(folder) => device::export(folder, &options, &words),
         Mode::Judge(results) => device::judge(results, &options),
+        Mode::Plans => plans::run(&options, &words),
         Mode::ReduceSeed => reduce_seed(&options),
         Mode::Show => {
             if let Some(case) = generate(options.seed) {
