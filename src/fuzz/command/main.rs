@@ -16,7 +16,7 @@ use std::process::{Command, ExitCode, Stdio};
 use std::sync::{Mutex, mpsc};
 use std::time::{Duration, Instant};
 use tile_driver::progress::Progress;
-use tile_fuzz::generate::{generate, generate_with_meaning, is_about_products};
+use tile_fuzz::generate::{Kind, generate, generate_with_meaning};
 use tile_fuzz::{case::census, file::File, reduce};
 use tileiras::fuzz::differential::device::Form;
 use tileiras::fuzz::differential::{self as judge, Plan, Verdict};
@@ -33,6 +33,7 @@ usage: tile-fuzz [options]
   --seed N         the first seed (default 0)
   --count N        how many (default 100)
   --products       of these only the programs about products of tiles of views, one in sixteen
+  --nests          of these only the programs about nests of loops and branches with products, one in seventeen
   --jobs N         processes (default: one for each processor)
   --targets LIST   compile for these; by default sm_90 at -O0 and -O3, and another target at -O3
   --levels LIST    levels for --targets (default 0,3)
@@ -54,7 +55,8 @@ usage: tile-fuzz [options]
 struct Options {
     seed: u64,
     count: u64,
-    products: bool,
+    /// What programs are about, if not anything.
+    only: Option<Kind>,
     jobs: usize,
     plan: Plan,
     out: PathBuf,
@@ -65,6 +67,13 @@ struct Options {
     files: Vec<PathBuf>,
     form: Form,
     export_dir: Option<PathBuf>,
+}
+
+impl Options {
+    /// Whether a program of a seed is among those that are asked for.
+    fn wants(&self, seed: u64) -> bool {
+        self.only.is_none_or(|kind| Kind::of(seed) == kind)
+    }
 }
 
 #[derive(Clone, PartialEq)]
@@ -82,7 +91,7 @@ fn parse(words: &[String]) -> Result<Options, String> {
     let mut o = Options {
         seed: 0,
         count: 100,
-        products: false,
+        only: None,
         jobs: std::thread::available_parallelism().map_or(1, usize::from),
         plan: Plan::default(),
         out: "target/fuzz".into(),
@@ -103,7 +112,8 @@ fn parse(words: &[String]) -> Result<Options, String> {
         match word.as_str() {
             "--seed" => o.seed = number(value()?)?,
             "--count" => o.count = number(value()?)?,
-            "--products" => o.products = true,
+            "--products" => o.only = Some(Kind::Products),
+            "--nests" => o.only = Some(Kind::Nests),
             "--jobs" => o.jobs = number(value()?)?.max(1) as usize,
             "--targets" => targets = Some(value()?.split(',').map(String::from).collect()),
             "--levels" => {
@@ -204,7 +214,7 @@ fn work(options: &Options, step: u64, first: u64) -> Result<bool, String> {
     let mut seed = first;
     let end = options.seed.saturating_add(options.count);
     while seed < end {
-        if options.products && !is_about_products(seed) {
+        if !options.wants(seed) {
             seed += step;
             continue;
         }
@@ -255,8 +265,7 @@ fn campaign(options: &Options, words: &[String]) -> Result<bool, String> {
     let started = Instant::now();
     let mut tally = Tally::default();
     let all = options.seed..options.seed.saturating_add(options.count);
-    let is_wanted = |seed: &u64| !options.products || is_about_products(*seed);
-    let progress = Progress::start("fuzz", all.clone().filter(is_wanted).count() as u64, true);
+    let progress = Progress::start("fuzz", all.clone().filter(|seed| options.wants(*seed)).count() as u64, true);
     share(all, options.jobs, words, &progress, |seed, what, rest| note(&mut tally, seed, what, rest, &progress))?;
     drop(progress);
     let time = started.elapsed();

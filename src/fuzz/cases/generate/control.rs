@@ -90,7 +90,7 @@ impl Generator {
     }
 
     /// A return from the middle of the kernel, for some tile blocks.
-    fn leave(&mut self) {
+    pub(super) fn leave(&mut self) {
         if self.open.len() > 1 {
             return self.branch();
         }

@@ -14,6 +14,7 @@
 mod aggregate;
 mod control;
 mod memory;
+mod nests;
 mod ops;
 mod products;
 mod values;
@@ -84,19 +85,37 @@ pub fn generate(seed: u64) -> Option<Case> {
     generate_with_meaning(seed).map(|(case, _)| case)
 }
 
-/// Whether the program of a number is about products of tiles of views. Decided apart, so that the other programs do
-/// not depend on it.
-pub fn is_about_products(seed: u64) -> bool {
-    Rng::new(!seed).one_in(16)
+/// What the program of a number is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Anything.
+    Mixed,
+    /// Products of tiles of views.
+    Products,
+    /// Nests of loops and branches with products at every level.
+    Nests,
+}
+
+impl Kind {
+    /// Decided apart, so that no program depends on the share that others have.
+    pub fn of(seed: u64) -> Kind {
+        if Rng::new(!seed).one_in(16) {
+            Kind::Products
+        } else if Rng::new(seed.rotate_left(32)).one_in(16) {
+            Kind::Nests
+        } else {
+            Kind::Mixed
+        }
+    }
 }
 
 /// The case of a number, and what it means, which the generator finds out in any case.
 pub fn generate_with_meaning(seed: u64) -> Option<(Case, Meaning)> {
     let mut g = Generator::new(Rng::new(seed));
-    if is_about_products(seed) {
-        g.products_of_views();
-    } else {
-        g.program();
+    match Kind::of(seed) {
+        Kind::Mixed => g.program(),
+        Kind::Products => g.products_of_views(),
+        Kind::Nests => g.nest(),
     }
     repair(g.finish())
 }
