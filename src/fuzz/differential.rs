@@ -44,7 +44,11 @@ impl Configuration {
 
 /// Which configurations a program is tried in.
 #[derive(Clone, Default)]
-pub struct Plan(Vec<Configuration>);
+pub struct Plan {
+    configurations: Vec<Configuration>,
+    /// A compilation that takes longer is a failure.
+    longest: Option<Duration>,
+}
 
 impl Plan {
     pub fn matrix(targets: &[String], levels: &[u8]) -> Result<Plan, String> {
@@ -53,7 +57,7 @@ impl Plan {
             let target = Target::by_name(name).ok_or_else(|| format!("unknown target '{name}'"))?;
             all.extend(levels.iter().map(|level| Configuration { target, level: *level, adversarial: *level > 0 }));
         }
-        Ok(Plan(all))
+        Ok(Plan { configurations: all, longest: None })
     }
 
     /// All that were given.
@@ -63,8 +67,8 @@ impl Plan {
 
     /// Those of a seed: the given ones, or by default sm_90 without and with optimisation and one other target.
     fn of(&self, seed: u64) -> Vec<Configuration> {
-        if !self.0.is_empty() {
-            return self.0.clone();
+        if !self.configurations.is_empty() {
+            return self.configurations.clone();
         }
         let other = ["sm_80", "sm_100", "sm_120", "sm_89"][(seed % 4) as usize];
         let names = [("sm_90", 0, false), ("sm_90", 3, true), (other, 3, false)];
@@ -79,7 +83,13 @@ impl Plan {
     pub fn narrowed(&self, failure: &str, seed: u64) -> Plan {
         let named = |c: &Configuration| failure.contains(&format!("{c}:"));
         let one: Vec<Configuration> = self.of(seed).into_iter().filter(named).collect();
-        if one.is_empty() { self.clone() } else { Plan(one) }
+        if one.is_empty() { self.clone() } else { Plan { configurations: one, ..self.clone() } }
+    }
+
+    /// The same, where a compilation that takes longer is a failure.
+    #[must_use]
+    pub fn at_most(self, longest: Duration) -> Plan {
+        Plan { longest: Some(longest), ..self }
     }
 }
 
@@ -90,6 +100,8 @@ pub enum Failure {
     Text(String),
     #[error("compile {configuration}: {message}")]
     Compile { configuration: String, message: String },
+    #[error("slow {configuration}: the compiler took {} s", .time.as_secs())]
+    Slow { configuration: String, time: Duration },
     #[error("run {configuration}: {message}")]
     Run { configuration: String, message: String },
     #[error("result {configuration}: {message}")]
@@ -213,7 +225,15 @@ pub fn compare(case: &Case, program: &str, meaning: &Meaning, c: &Configuration,
 
 /// [`compare`] in every configuration, up to the first failure.
 fn compare_all(case: &Case, program: &str, meaning: &Meaning, plan: &Plan, seed: u64) -> Result<(), Failure> {
-    plan.of(seed).iter().try_for_each(|c| compare(case, program, meaning, c, seed))
+    plan.of(seed).iter().try_for_each(|c| {
+        let before = times().compiler;
+        compare(case, program, meaning, c, seed)?;
+        let time = times().compiler - before;
+        match plan.longest {
+            Some(longest) if time > longest => Err(Failure::Slow { configuration: c.to_string(), time }),
+            _ => Ok(()),
+        }
+    })
 }
 
 /// Whether compiled code does what `case` means by the interpreter.
@@ -310,9 +330,9 @@ pub fn apart(case: &Case, plan: &Plan, seed: u64, scratch: &Path) -> Option<Stri
         return None;
     }
     std::fs::write(scratch, written(case, &[]).print()).ok()?;
-    let mut names: Vec<&str> = plan.0.iter().map(|c| c.target.name).collect();
+    let mut names: Vec<&str> = plan.configurations.iter().map(|c| c.target.name).collect();
     names.dedup();
-    let of_first = plan.0.iter().filter(|c| Some(&c.target.name) == names.first());
+    let of_first = plan.configurations.iter().filter(|c| Some(&c.target.name) == names.first());
     let levels: Vec<String> = of_first.map(|c| c.level.to_string()).collect();
     let mut command = Command::new(std::env::current_exe().ok()?);
     command.arg("--check").arg(scratch).args(["--seed", &seed.to_string()]);
@@ -356,6 +376,23 @@ cuda_tile.module @m {
         assert!(matches!(judge(&case, meaning, &plan, 1), Verdict::Pass(_)));
         // Taken for a known one, it leads out of bounds.
         assert!(judge_file(&file, &plan, 1).is_err());
+    }
+
+    #[test]
+    fn a_compilation_that_takes_too_long_is_a_failure() {
+        let text = "\
+// grid: 1 1 1
+cuda_tile.module @m {
+  entry @k() {
+    return
+  }
+}
+";
+        let file = File::parse(text).unwrap();
+        let plan = Plan::matrix(&["sm_90".into()], &[3]).unwrap();
+        assert!(judge_file(&file, &plan, 1).is_ok());
+        let failure = judge_file(&file, &plan.at_most(Duration::ZERO), 1).unwrap_err();
+        assert_eq!(failure.to_string(), "slow sm_90 -O3: the compiler took 0 s");
     }
 
     /// Sums of atomics round in the order in which updates come: 256 + 1 is 256 in bf16, and 256 - 256 + 1 is 1.

@@ -37,6 +37,7 @@ usage: tile-fuzz [options]
   --jobs N         processes (default: one for each processor)
   --targets LIST   compile for these; by default sm_90 at -O0 and -O3, and another target at -O3
   --levels LIST    levels for --targets (default 0,3)
+  --slow SECONDS   a compilation that takes longer is a failure
   --out DIR        write failures there (default target/fuzz)
   --no-reduce      as they are
   --check FILE     run one written case; the status says whether it passes
@@ -104,7 +105,7 @@ fn parse(words: &[String]) -> Result<Options, String> {
     };
     let mut words = words.iter().peekable();
     let (mut step, mut first) = (None, None);
-    let mut levels = None;
+    let (mut levels, mut longest) = (None, None);
     let mut targets: Option<Vec<String>> = None;
     while let Some(word) = words.next() {
         let mut value = || words.next().ok_or_else(|| format!("{word} needs a value"));
@@ -120,6 +121,7 @@ fn parse(words: &[String]) -> Result<Options, String> {
                 let list: Result<Vec<u8>, _> = value()?.split(',').map(str::parse).collect();
                 levels = Some(list.map_err(|e| format!("--levels: {e}"))?);
             }
+            "--slow" => longest = Some(Duration::from_secs(number(value()?)?)),
             "--out" => o.out = value()?.into(),
             "--no-reduce" => o.reduce = false,
             "--worker" => step = Some(number(value()?)?.max(1)),
@@ -153,6 +155,9 @@ fn parse(words: &[String]) -> Result<Options, String> {
     if targets.is_some() || levels.is_some() || matches!(o.mode, Mode::Export(_)) {
         let targets = targets.unwrap_or_else(|| vec!["sm_90".into()]);
         o.plan = Plan::matrix(&targets, &levels.unwrap_or_else(|| vec![0, 3]))?;
+    }
+    if let Some(longest) = longest {
+        o.plan = o.plan.at_most(longest);
     }
     Ok(o)
 }
