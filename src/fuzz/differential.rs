@@ -62,7 +62,7 @@ impl Plan {
 
     /// All that were given.
     pub fn all(&self) -> &[Configuration] {
-        &self.0
+        &self.configurations
     }
 
     /// Those of a seed: the given ones, or by default sm_90 without and with optimisation and one other target.

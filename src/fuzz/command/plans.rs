@@ -2,7 +2,7 @@
 
 use super::{Options, Progress, line, say, share};
 use std::collections::BTreeMap;
-use tile_fuzz::generate::{generate, is_about_products};
+use tile_fuzz::generate::generate;
 use tile_interface::InputKind;
 use tile_interp::text;
 use tileiras::fuzz::plans::{Loops, survey};
@@ -92,7 +92,7 @@ fn work(options: &Options, numbers: impl Iterator<Item = u64>) -> Result<bool, S
                 let is_text = file.extension().is_some_and(|e| e == "mlir");
                 (bytes, if is_text { InputKind::Text } else { InputKind::PublicBytecode })
             }
-            None if options.products && !is_about_products(number) => continue,
+            None if !options.wants(number) => continue,
             None => match generate(number) {
                 Some(case) => (text::print(&case.program).into_bytes(), InputKind::Text),
                 None => continue,
