@@ -27,10 +27,10 @@ use crate::dialect::{
     behaviour,
     dots::LHS,
     nv_tileaa,
-    nv_tileas::{AllocTensorOp, AsyncCommitOp, AsyncWaitOp, BarrierOp, LocalLoadOp, LocalStoreOp, MemDescSlotOp},
+    nv_tileas::{AllocTensorOp, AsyncCommitOp, AsyncWaitOp, BarrierOp, LocalLoadOp, LocalStoreOp, MemDescSlotOp, ReduceOp, ScanOp},
     pass::{Failed, fail},
     rt::*,
-    shared_memory::with_stages,
+    shared_memory::{REUSE, with_stages},
 };
 use melior::{
     Context,
@@ -70,9 +70,13 @@ pub fn expand<'c>(found: &Candidates<'c>, schedule: &Schedule, context: &'c Cont
     if batches.is_empty() {
         return Ok(());
     }
-    if shared_memory_before(op) {
+    let before = shared_memory_before(op);
+    if before != Before::Unused {
         // The last readers of these bytes are done.
-        BarrierOp::build(&b, None, None).map_err(|e| fail(op, e.to_string()))?;
+        let barrier = BarrierOp::build(&b, None, None).map_err(|e| fail(op, e.to_string()))?;
+        if before == Before::Reduced {
+            set_discardable_attr(barrier.op(), REUSE, b.unit());
+        }
     }
     for resident in found.residents.iter().filter(|_| schedule.residents) {
         resident.keep(&b).map_err(|e| fail(op, e.to_string()))?;
@@ -341,23 +345,38 @@ fn first_user<'c>(v: Val<'c>, block: Blk<'c>) -> Option<OpRef<'c>> {
     ops_of(block).find(|o| users.contains(&op_key(*o)))
 }
 
-/// Whether shared memory may still be in use when the loop is reached: by another iteration of a loop around, or by
-/// what stands before it.
-fn shared_memory_before(op: OpRef<'_>) -> bool {
+/// How shared memory may be in use when a loop is reached.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Before {
+    Unused,
+    /// By a reduction or scan that stands before it, if that takes shared memory.
+    Reduced,
+    /// By another iteration of a loop around, or by what else stands before it.
+    Used,
+}
+
+fn shared_memory_before(op: OpRef<'_>) -> Before {
     let mut function = op;
     while let Some(p) = parent_op(function) {
         if behaviour::is_loop(p) {
-            return true;
+            return Before::Used;
         }
         if nv_tileaa::FuncOp::cast(function).is_some() {
             break;
         }
         function = p;
     }
-    let (mut before, mut found) = (true, false);
+    let (mut before, mut found) = (true, Before::Unused);
     walk(function, &mut |o| {
         before &= o != op;
-        found |= before && region_count(o) == 0 && behaviour::uses_shared_memory(o);
+        if !before || !behaviour::uses_shared_memory(o) {
+            return;
+        }
+        if region_count(o) == 0 {
+            found = Before::Used;
+        } else if (ReduceOp::cast(o).is_some() || ScanOp::cast(o).is_some()) && found == Before::Unused {
+            found = Before::Reduced;
+        }
     });
     found
 }
