@@ -43,6 +43,8 @@ pub struct Memory {
     /// By its first address, how many bytes an object of multicast memory has, and where its members begin.
     multicast: BTreeMap<u64, (u64, Vec<u64>)>,
     next: u64,
+    /// Writes that changed a byte.
+    changes: u64,
 }
 
 /// Every allocation starts at a multiple of this, as those of a device do.
@@ -52,7 +54,7 @@ const GUARD: u64 = 1 << 16;
 
 impl Default for Memory {
     fn default() -> Memory {
-        Memory { allocations: BTreeMap::new(), multicast: BTreeMap::new(), next: 1 << 40 }
+        Memory { allocations: BTreeMap::new(), multicast: BTreeMap::new(), next: 1 << 40, changes: 0 }
     }
 }
 
@@ -95,6 +97,11 @@ impl Memory {
         if let Some(a) = self.allocations.get_mut(&address) {
             a.constant = true;
         }
+    }
+
+    /// How many writes have changed a byte: it tells whether anything happens.
+    pub fn changes(&self) -> u64 {
+        self.changes
     }
 
     pub fn release(&mut self, address: u64) {
@@ -178,13 +185,16 @@ impl Memory {
             state = State::Unknown;
         }
         let range = offset..offset + size as usize;
-        a.bytes[range.clone()].copy_from_slice(&stored.to_le_bytes()[..size as usize]);
+        let (bytes, new) = (&mut a.bytes[range.clone()], &stored.to_le_bytes()[..size as usize]);
+        let changed = bytes != new;
+        bytes.copy_from_slice(new);
         if state != State::Exact && a.shadow.is_empty() {
             a.shadow = vec![State::Exact; a.bytes.len()];
         }
         if let Some(states) = a.shadow.get_mut(range) {
             states.fill(state);
         }
+        self.changes += u64::from(changed);
         Ok(())
     }
 }

@@ -534,6 +534,16 @@ pub enum OpKind {
 }
 
 impl OpKind {
+    /// Whether the op reads what other tile blocks may write meanwhile: an atomic update, or a read that is not weak.
+    pub fn observes_others(&self) -> bool {
+        match self {
+            OpKind::LoadPtr { access, .. } | OpKind::LoadView { access, .. } => access.order != Order::Weak,
+            OpKind::MultimemLoadReduce { access, .. } => access.order != Order::Weak,
+            OpKind::AtomicCas { .. } | OpKind::AtomicRmw { .. } => true,
+            _ => false,
+        }
+    }
+
     /// The op's name. The three ops that make views share a variant and are told apart by what they make.
     pub fn mnemonic(&self) -> &'static str {
         match self {

@@ -203,7 +203,7 @@ impl Run<'_> {
         let pair = |(e, s)| if state_first { [scalar(s), scalar(e)] } else { [scalar(e), scalar(s)] };
         let arguments = elements.iter().zip(state).flat_map(pair).collect();
         self.assign(&block.arguments, arguments).map_err(|c| self.error(op, c))?;
-        let Flow::Yield(data) = self.block(block)? else {
+        let Flow::Yield(data) = self.region(block)? else {
             return Err(self.error(op, malformed("the body of an aggregate ends in 'yield'")));
         };
         let mut out = vec![];

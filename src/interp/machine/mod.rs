@@ -1,18 +1,23 @@
 //! Runs programs.
 //!
-//! Tile blocks run one after another, each from its first op to its last: one of the executions that the language
-//! allows, whatever the tokens say. A value is a tile of [`Scalar`]s, a view or a token, and an op computes its results
-//! element by element. What has no meaning ends the run with an [`Error`] that names the op.
+//! A tile block runs its ops in their order, and tile blocks run one after another, but for those that wait for others
+//! ([`turns`]): one of the executions that the language allows, whatever the tokens say. A value is a tile of
+//! [`Scalar`]s, a view or a token, and an op computes its results element by element. What has no meaning ends the run
+//! with an [`Error`] that names the op.
 
 mod access;
 mod aggregate;
+mod control;
 mod elementwise;
 mod matrix;
 mod shape;
+#[cfg(test)]
+mod tests;
+mod turns;
 
 use self::aggregate::Bound;
 use crate::memory::{Fault, Memory, Place};
-use crate::program::{Block, Entry, Op, OpKind, Program, Value};
+use crate::program::{Entry, Op, OpKind, Program, Value};
 use crate::race::{Past, Races};
 use crate::scalar::{Scalar, State};
 use crate::types::{Element, Number, TileType, Type};
@@ -159,32 +164,7 @@ impl<'p> Machine<'p> {
             return Err(malformed(format!("{} arguments for {} parameters", args.len(), parameters.len())));
         }
         let mut report = Report::default();
-        let mut races = limits.races.then(Races::default);
-        let deadline = limits.time.and_then(|t| Instant::now().checked_add(t));
-        for z in 0..grid[2] {
-            for y in 0..grid[1] {
-                for x in 0..grid[0] {
-                    let mut run = Run {
-                        entry: found,
-                        memory: &mut self.memory,
-                        races: races.as_mut(),
-                        globals: &self.globals,
-                        sums: &mut self.sums,
-                        values: vec![Datum::Unset; found.types.len()],
-                        location: "".into(),
-                        block: [x, y, z],
-                        grid,
-                        limits,
-                        deadline,
-                        report: &mut report,
-                    };
-                    for (v, bits) in parameters.iter().zip(args) {
-                        run.values[v.index()] = Datum::Tile(Rc::new(vec![Scalar::exact(*bits)]));
-                    }
-                    run.block(&found.body)?;
-                }
-            }
-        }
+        self.run_all(found, grid, args, limits, &mut report)?;
         Ok(report)
     }
 }
@@ -213,6 +193,8 @@ struct Run<'r> {
     globals: &'r FxHashMap<&'r str, u64>,
     sums: &'r mut Sums,
     values: Vec<Datum>,
+    /// Whether the op that has run may be waiting for another tile block.
+    waits: bool,
     /// Of the op that runs.
     location: Arc<str>,
     block: [u32; 3],
@@ -294,127 +276,6 @@ impl Run<'_> {
             self.values[v.index()] = d;
         }
         Ok(())
-    }
-
-    //===-- control flow ----------------------------------------------------//
-
-    fn block(&mut self, block: &Block) -> Result<Flow, Error> {
-        let mut scratch = vec![];
-        let mut left = Ok(Flow::Yield(vec![]));
-        for op in &block.ops {
-            match self.op(op, &mut scratch) {
-                Ok(None) => {}
-                Ok(Some(flow)) => {
-                    left = Ok(flow);
-                    break;
-                }
-                Err(e) => {
-                    left = Err(e);
-                    break;
-                }
-            }
-        }
-        for address in scratch {
-            let size = self.memory.contents(address).map_or(0, |(bytes, _)| bytes.len() as u64);
-            if let Some(races) = &mut self.races {
-                races.release(address, size);
-            }
-            self.memory.release(address);
-        }
-        left
-    }
-
-    /// Runs one op; a terminator gives the way out. `scratch` is memory that lives as long as the block.
-    fn op(&mut self, op: &Op, scratch: &mut Vec<u64>) -> Result<Option<Flow>, Error> {
-        self.report.ops += 1;
-        self.location = op.location.clone();
-        if self.limits.ops.is_some_and(|n| self.report.ops > n) {
-            return Err(self.error(op, Cause::Limit("the limit of ops is reached".into())));
-        }
-        if self.report.ops.is_multiple_of(64) && self.deadline.is_some_and(|d| Instant::now() > d) {
-            return Err(self.error(op, Cause::Limit("the time is up".into())));
-        }
-        match &op.kind {
-            OpKind::Yield => return Ok(Some(Flow::Yield(self.data(&op.operands)))),
-            OpKind::Break => return Ok(Some(Flow::Break(self.data(&op.operands)))),
-            OpKind::Continue => return Ok(Some(Flow::Continue(self.data(&op.operands)))),
-            OpKind::Return => return Ok(Some(Flow::Return)),
-            OpKind::If => return self.branch(op),
-            OpKind::For { unsigned } => return self.count(op, *unsigned),
-            OpKind::Loop => return self.repeat(op),
-            _ => {}
-        }
-        let results = match &op.kind {
-            OpKind::Reduce { dim, identities } => self.reduce(op, *dim, identities)?,
-            OpKind::Scan { dim, reverse, identities } => self.scan(op, *dim, *reverse, identities)?,
-            OpKind::Alloca { count, alignment, .. } => {
-                let address = self.alloca(op, *count, *alignment).map_err(|c| self.error(op, c))?;
-                scratch.push(address);
-                vec![Datum::Tile(Rc::new(vec![Scalar::exact(address)]))]
-            }
-            _ => self.evaluate(op).map_err(|c| self.error(op, c))?,
-        };
-        self.assign(&op.results, results).map_err(|c| self.error(op, c))?;
-        Ok(None)
-    }
-
-    fn branch(&mut self, op: &Op) -> Result<Option<Flow>, Error> {
-        let condition = self.scalar(op.operands[0], "the condition").map_err(|c| self.error(op, c))?;
-        let Some(region) = op.regions.get(usize::from(condition == 0)) else { return Ok(None) };
-        match self.block(region)? {
-            Flow::Yield(data) => {
-                self.assign(&op.results, data).map_err(|c| self.error(op, c))?;
-                Ok(None)
-            }
-            exit => Ok(Some(exit)),
-        }
-    }
-
-    fn count(&mut self, op: &Op, unsigned: bool) -> Result<Option<Flow>, Error> {
-        let cause = |run: &Self, c| run.error(op, c);
-        let bound = |run: &mut Self, i: usize| -> Result<i128, Error> {
-            let n = run.number(op.operands[i]).map_err(|c| cause(run, c))?;
-            let bits = run.scalar(op.operands[i], "a bound of the loop").map_err(|c| cause(run, c))?;
-            let sign = if unsigned { crate::program::Signedness::Unsigned } else { crate::program::Signedness::Signed };
-            Ok(crate::int::value(bits, n, sign))
-        };
-        let (low, high, step) = (bound(self, 0)?, bound(self, 1)?, bound(self, 2)?);
-        let n = self.number(op.operands[0]).map_err(|c| cause(self, c))?;
-        if step <= 0 {
-            return Err(self.error(op, Cause::Undefined("the step of a loop is not positive".into())));
-        }
-        let [body] = &op.regions[..] else { return Err(self.error(op, malformed("a loop has one region"))) };
-        let mut carried = self.data(&op.operands[3..]);
-        let mut at = low;
-        while at < high {
-            let mut arguments = vec![Datum::Tile(Rc::new(vec![Scalar::exact(crate::int::wrap(at, n))]))];
-            arguments.append(&mut carried);
-            self.assign(&body.arguments, arguments).map_err(|c| cause(self, c))?;
-            carried = match self.block(body)? {
-                Flow::Continue(data) | Flow::Yield(data) => data,
-                Flow::Break(_) => return Err(self.error(op, malformed("'break' inside 'for'"))),
-                Flow::Return => return Err(self.error(op, malformed("'return' inside 'for'"))),
-            };
-            at += step;
-        }
-        self.assign(&op.results, carried).map_err(|c| cause(self, c))?;
-        Ok(None)
-    }
-
-    fn repeat(&mut self, op: &Op) -> Result<Option<Flow>, Error> {
-        let [body] = &op.regions[..] else { return Err(self.error(op, malformed("a loop has one region"))) };
-        let mut carried = self.data(&op.operands);
-        loop {
-            self.assign(&body.arguments, carried).map_err(|c| self.error(op, c))?;
-            carried = match self.block(body)? {
-                Flow::Continue(data) | Flow::Yield(data) => data,
-                Flow::Break(data) => {
-                    self.assign(&op.results, data).map_err(|c| self.error(op, c))?;
-                    return Ok(None);
-                }
-                Flow::Return => return Err(self.error(op, malformed("'return' inside 'loop'"))),
-            };
-        }
     }
 
     //===-- ops -------------------------------------------------------------//

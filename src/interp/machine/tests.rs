@@ -1,0 +1,133 @@
+//! Tile blocks that wait for each other.
+
+use super::{Cause, Error, Limits, Machine};
+use crate::program::{
+    AccessOrder, Block, Entry, Op, OpKind, Order, Overflow, Predicate, Program, Scope, Signedness, Update, Value,
+};
+use crate::types::{Element, Number, TileType, Type};
+
+/// An entry with one region open.
+struct Body {
+    entry: Entry,
+    ops: Vec<Op>,
+}
+
+impl Body {
+    fn new(parameters: &[Type]) -> (Body, Vec<Value>) {
+        let mut entry = Entry { name: "k".into(), ..Entry::default() };
+        let values: Vec<Value> = parameters.iter().map(|t| entry.value(t.clone())).collect();
+        entry.body.arguments = values.clone();
+        (Body { entry, ops: vec![] }, values)
+    }
+
+    fn op_at(&mut self, location: &str, kind: OpKind, operands: &[Value], results: &[Type]) -> Vec<Value> {
+        let results: Vec<Value> = results.iter().map(|t| self.entry.value(t.clone())).collect();
+        let (operands, given) = (operands.to_vec(), results.clone());
+        self.ops.push(Op { kind, operands, results, regions: vec![], location: location.into() });
+        given
+    }
+
+    fn op(&mut self, kind: OpKind, operands: &[Value], results: &[Type]) -> Vec<Value> {
+        self.op_at("here", kind, operands, results)
+    }
+
+    fn int(&mut self, value: i32) -> Value {
+        self.op(OpKind::Constant([value as u32 as u64].into()), &[], &[int()])[0]
+    }
+
+    fn region(&mut self, fill: impl FnOnce(&mut Body)) -> Block {
+        let outer = std::mem::take(&mut self.ops);
+        fill(self);
+        Block { arguments: vec![], ops: std::mem::replace(&mut self.ops, outer) }
+    }
+
+    fn with_regions(&mut self, kind: OpKind, operands: &[Value], regions: Vec<Block>) {
+        self.op(kind, operands, &[]);
+        self.ops.last_mut().unwrap().regions = regions;
+    }
+
+    fn program(mut self) -> Program {
+        self.op(OpKind::Return, &[], &[]);
+        self.entry.body.ops = self.ops;
+        Program { name: "m".into(), globals: vec![], entries: vec![self.entry] }
+    }
+}
+
+fn int() -> Type {
+    TileType::scalar(Number::I32).into()
+}
+
+fn pointer() -> Type {
+    TileType::new(&[], Element::Pointer(Number::I32)).into()
+}
+
+/// How a tile block looks at the flag.
+#[derive(Clone, Copy)]
+enum Look {
+    Atomic,
+    Relaxed,
+    Weak,
+}
+
+const RELAXED: AccessOrder = AccessOrder { order: Order::Relaxed, scope: Some(Scope::Device) };
+
+/// Tile block `x` waits until the flag is `last - x`, prints its number and adds one.
+fn chain(last: i32, look: Look) -> Program {
+    let (mut b, p) = Body::new(&[pointer()]);
+    let x = b.op(OpKind::GetTileBlockId, &[], &[int(), int(), int()])[0];
+    let last = b.int(last);
+    let wanted = b.op(OpKind::SubI(Overflow::default()), &[last, x], &[int()])[0];
+    let (zero, one) = (b.int(0), b.int(1));
+    let body = b.region(|b| {
+        let load = |access| OpKind::LoadPtr { access, mask: false, padding: false, token: false };
+        let update = OpKind::AtomicRmw { access: RELAXED, update: Update::Add, mask: false, token: false };
+        let seen = match look {
+            Look::Atomic => b.op(update, &[p[0], zero], &[int(), Type::Token]),
+            Look::Relaxed => b.op(load(RELAXED), &[p[0]], &[int(), Type::Token]),
+            Look::Weak => b.op(load(AccessOrder::WEAK), &[p[0]], &[int(), Type::Token]),
+        };
+        let equal = OpKind::CmpI { predicate: Predicate::Equal, signedness: Signedness::Signed };
+        let go = b.op(equal, &[seen[0], wanted], &[TileType::scalar(Number::I1).into()]);
+        let leave = b.region(|b| _ = b.op(OpKind::Break, &[], &[]));
+        let stay = b.region(|b| _ = b.op(OpKind::Yield, &[], &[]));
+        b.with_regions(OpKind::If, &go, vec![leave, stay]);
+        b.op(OpKind::Continue, &[], &[]);
+    });
+    b.with_regions(OpKind::Loop, &[], vec![body]);
+    b.op(OpKind::Print { format: "%i ".into(), token: false }, &[x], &[Type::Token]);
+    let update = OpKind::AtomicRmw { access: RELAXED, update: Update::Add, mask: false, token: false };
+    b.op(update, &[p[0], one], &[int(), Type::Token]);
+    b.program()
+}
+
+fn run(program: &Program, grid: u32, flag: i32, limits: Limits) -> (Result<String, Error>, i32) {
+    let mut machine = Machine::new(program);
+    let address = machine.memory.allocate("flag", flag.to_le_bytes().to_vec());
+    let result = machine.launch("k", [grid, 1, 1], &[address], limits).map(|report| report.output);
+    let flag = machine.array(address, Number::I32, 1)[0].bits as u32 as i32;
+    (result, flag)
+}
+
+#[test]
+fn tile_blocks_wait_for_later_ones() {
+    for (look, grid) in [(Look::Atomic, 40), (Look::Relaxed, 40), (Look::Weak, 3)] {
+        let program = chain(grid - 1, look);
+        let (printed, flag) = run(&program, grid as u32, 0, Limits::default());
+        let order: Vec<String> = (0..grid).rev().map(|x| x.to_string()).collect();
+        assert_eq!(printed.unwrap().trim_end(), order.join(" "));
+        assert_eq!(flag, grid);
+    }
+}
+
+#[test]
+fn waiting_for_nothing_ends() {
+    // The flag begins one too high: the last tile block never goes.
+    let program = chain(4, Look::Relaxed);
+    let (result, _) = run(&program, 5, 7, Limits::default());
+    let error = result.unwrap_err();
+    assert!(matches!(&error.cause, Cause::Limit(text) if text.contains("waits for what none of them does")), "{error}");
+    assert_eq!(error.op, "load_ptr_tko");
+    // One that looks at the flag without an order is never taken for waiting: limits end it.
+    let (result, _) = run(&chain(0, Look::Weak), 1, 7, Limits { ops: Some(100_000), ..Limits::default() });
+    assert!(matches!(result.unwrap_err().cause, Cause::Limit(_)));
+}

@@ -1,0 +1,112 @@
+//! Which tile block runs when.
+//!
+//! A tile block may wait for another one, by reading a flag until it changes, and the language does not say in which
+//! order tile blocks start. So they take turns: each runs until it ends, until it reads once more what it had read
+//! before (an access that is atomic or not weak, so that it may be waiting), or for [`TURN`] ops. Then the next one
+//! goes on, in the order of their numbers. Where no tile block waits for another, they run one after another.
+//!
+//! If [`IDLE_ROUNDS`] rounds pass in which all tile blocks only wait and no byte of memory changes, none of them ever
+//! goes on, unless it counts how often it has looked: the run ends with an error.
+
+use super::control::{Frame, Turn};
+use super::{Cause, Datum, Error, Limits, Machine, Report, Run};
+use crate::program::Entry;
+use crate::race::Races;
+use crate::scalar::Scalar;
+use std::collections::VecDeque;
+use std::rc::Rc;
+use std::time::Instant;
+
+/// The most ops of a turn. Most tile blocks have fewer: what many of them hold would not fit into memory.
+const TURN: u64 = 1 << 20;
+/// Rounds in which nothing happens, until nothing is expected to happen.
+const IDLE_ROUNDS: u64 = 1 << 14;
+
+/// A tile block between its turns.
+struct TileBlock<'p> {
+    position: [u32; 3],
+    values: Vec<Datum>,
+    stack: Vec<Frame<'p>>,
+}
+
+impl<'p> TileBlock<'p> {
+    fn new(entry: &'p Entry, position: [u32; 3], args: &[u64]) -> TileBlock<'p> {
+        let mut values = vec![Datum::Unset; entry.types.len()];
+        for (v, bits) in entry.body.arguments.iter().zip(args) {
+            values[v.index()] = Datum::Tile(Rc::new(vec![Scalar::exact(*bits)]));
+        }
+        TileBlock { position, values, stack: vec![Frame::outermost(&entry.body)] }
+    }
+}
+
+/// All positions of a grid, in the order of their numbers.
+fn positions(grid: [u32; 3]) -> impl Iterator<Item = [u32; 3]> {
+    let [nx, ny, nz] = grid;
+    (0..nz).flat_map(move |z| (0..ny).flat_map(move |y| (0..nx).map(move |x| [x, y, z])))
+}
+
+impl Machine<'_> {
+    /// Runs all tile blocks of a launch to their ends.
+    pub(super) fn run_all(
+        &mut self,
+        entry: &Entry,
+        grid: [u32; 3],
+        args: &[u64],
+        limits: Limits,
+        report: &mut Report,
+    ) -> Result<(), Error> {
+        let mut races = limits.races.then(Races::default);
+        let deadline = limits.time.and_then(|t| Instant::now().checked_add(t));
+        let mut fresh = positions(grid);
+        let mut started: VecDeque<TileBlock<'_>> = VecDeque::new();
+        let mut idle = 0;
+        while let Some(mut block) =
+            fresh.next().map(|at| TileBlock::new(entry, at, args)).or_else(|| started.pop_front())
+        {
+            let changes = self.memory.changes();
+            let mut run = Run {
+                entry,
+                memory: &mut self.memory,
+                races: races.as_mut(),
+                globals: &self.globals,
+                sums: &mut self.sums,
+                values: std::mem::take(&mut block.values),
+                waits: false,
+                location: "".into(),
+                block: block.position,
+                grid,
+                limits,
+                deadline,
+                report,
+            };
+            let turn = run.turn(&mut block.stack, TURN);
+            let waits = match turn {
+                Ok(Turn::Done(_)) => {
+                    idle = 0;
+                    continue;
+                }
+                Ok(Turn::Stopped) => Ok(false),
+                Ok(Turn::Waiting) => Ok(true),
+                Err(e) => Err(e),
+            };
+            let is_idle = matches!(waits, Ok(true)) && run.memory.changes() == changes;
+            idle = if is_idle { idle + 1 } else { 0 };
+            let stuck = (idle > IDLE_ROUNDS.saturating_mul(started.len() as u64 + 1)).then(|| {
+                let op = block.stack.last().and_then(Frame::last_op);
+                op.map(|op| run.error(op, Cause::Limit("every tile block waits for what none of them does".into())))
+            });
+            match (waits, stuck.flatten()) {
+                (Ok(_), None) => {
+                    block.values = run.values;
+                    started.push_back(block);
+                }
+                (Err(e), _) | (_, Some(e)) => {
+                    run.leave_all(block.stack);
+                    started.into_iter().for_each(|other| run.leave_all(other.stack));
+                    return Err(e);
+                }
+            }
+        }
+        Ok(())
+    }
+}
