@@ -409,7 +409,7 @@ fn check(test: &Test, configurations: &[Configuration]) {
     let program = program.unwrap_or_else(|e| panic!("{}: {e}\n{text}", test.name));
     let parameters = test.buffers.iter().enumerate().map(|(i, b)| data(b, i)).collect();
     let case = Case { program, grid: [1; 3], parameters };
-    let meaning = case.meaning(Limits { ops: None, time: None, races: false });
+    let meaning = case.meaning(Limits::default());
     let meaning = meaning.unwrap_or_else(|e| panic!("{}: {e}\n{text}", test.name));
     for c in configurations {
         compare(&case, &text, &meaning, c, 1).unwrap_or_else(|e| panic!("{}: {e}\n{text}", test.name));

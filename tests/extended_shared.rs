@@ -59,7 +59,7 @@ fn rings_take_what_a_block_has() {
         vec![buffer(128 * 384, Number::F16), buffer(384 * 128, Number::F16), buffer(128 * 128, Number::F32)];
     let program = compile::program(PRODUCT.as_bytes(), InputKind::Text, &mut |_| {}).expect("it is read");
     let case = Case { program, grid: [1, 1, 1], parameters };
-    let limits = Limits { ops: Some(1_000_000), time: Some(Duration::from_secs(60)), races: true };
+    let limits = Limits { ops: Some(1_000_000), time: Some(Duration::from_secs(60)), races: true, ..Limits::default() };
     let meaning = case.meaning(limits).expect("it has a meaning");
     for (name, stages) in [("sm_80", 4), ("sm_86", 3), ("sm_89", 3)] {
         let target = Target::by_name(name).expect("a target");

@@ -123,7 +123,8 @@ impl Product<'_> {
         let program = compile::program(text.as_bytes(), InputKind::Text, &mut sink);
         let program = program.unwrap_or_else(|e| panic!("{e}: {messages}\n{text}"));
         let case = Case { program, grid: [self.grid[0], self.grid[1], 1], parameters: self.parameters() };
-        let limits = Limits { ops: Some(1_000_000), time: Some(Duration::from_secs(120)), races: true };
+        let limits =
+            Limits { ops: Some(1_000_000), time: Some(Duration::from_secs(120)), races: true, ..Limits::default() };
         let meaning = case.meaning(limits).unwrap_or_else(|e| panic!("the interpreter: {e}\n{text}"));
         for seed in seeds {
             let outcome = case.simulate(&ptx, *seed, Duration::from_secs(240));

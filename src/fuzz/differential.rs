@@ -130,7 +130,7 @@ pub fn signature(text: &str) -> String {
 }
 
 fn limits() -> Limits {
-    Limits { ops: Some(5_000_000), time: Some(Duration::from_secs(30)), races: true }
+    Limits { ops: Some(5_000_000), time: Some(Duration::from_secs(30)), races: true, ..Limits::default() }
 }
 
 /// A refusal that says so: what the language has and the compiler not yet.

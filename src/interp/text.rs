@@ -81,7 +81,7 @@ fn access(a: AccessOrder) -> String {
     format!("{}{}", a.order.keyword(), a.scope.map_or(String::new(), |s| format!(" {}", s.keyword())))
 }
 
-fn promise(p: &Promise) -> String {
+pub(crate) fn promise(p: &Promise) -> String {
     let bound = |b: &Option<i64>| b.map_or("?".to_string(), |b| b.to_string());
     match p {
         Promise::DivBy { divisor, groups: None } => format!("div_by<{divisor}>"),

@@ -6,6 +6,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tile_interface::Insertion;
+use tile_interp::machine::{Limits, Promises};
 use tile_targets::Target;
 
 pub const HELP: &str = "\
@@ -35,6 +36,11 @@ engine:
   --engine NAME          'sim' compiles the kernel and runs it on the simulated device (default); 'reference' runs Tile IR
                          itself, one element at a time, and reports undefined behaviour and wild accesses. Options
                          of compilation and simulation other than --max-time mean nothing to it
+
+reference interpreter, also where results are compared with it:
+  --promises HOW         what is done about an 'assume' that does not hold: 'check' ends the run (default), 'report' says
+                         so on standard error and goes on, 'trust' goes on. A promise about the stride of a dimension
+                         that has one element at most always holds, since no address uses it
 
 compilation:
   --gpu-name NAME        target, such as sm_90 (default sm_100)
@@ -96,6 +102,8 @@ pub struct Options {
     pub dynamic_shared: Option<u32>,
     pub out_dir: Option<PathBuf>,
     pub engine: Engine,
+    /// How the interpreter goes about what is undefined, where it is said.
+    pub promises: Option<Promises>,
     pub target: &'static Target,
     pub opt_level: u8,
     pub save_ptx: Option<PathBuf>,
@@ -131,6 +139,13 @@ pub struct Options {
     pub args: Vec<String>,
 }
 
+impl Options {
+    /// How the interpreter is to run a program.
+    pub fn limits(&self) -> Limits {
+        Limits { time: self.max_time, promises: self.promises.unwrap_or_default(), ..Limits::default() }
+    }
+}
+
 /// Reads the arguments after the program's name. `Err` is a message for the user.
 pub fn parse(arguments: &[OsString]) -> Result<Options, String> {
     let mut o = Options {
@@ -142,6 +157,7 @@ pub fn parse(arguments: &[OsString]) -> Result<Options, String> {
         dynamic_shared: None,
         out_dir: None,
         engine: Engine::Simulator,
+        promises: None,
         target: Target::default_target(),
         opt_level: 3,
         save_ptx: None,
@@ -210,6 +226,14 @@ pub fn parse(arguments: &[OsString]) -> Result<Options, String> {
                     "reference" => Engine::Reference,
                     other => return Err(format!("{name}: there is no engine '{other}' (sim, reference)")),
                 };
+            }
+            "--promises" => {
+                o.promises = Some(match value()? {
+                    "trust" => Promises::Trust,
+                    "check" => Promises::Check,
+                    "report" => Promises::Report,
+                    other => return Err(format!("{name}: '{other}' is not possible (trust, check, report)")),
+                });
             }
             "--gpu-name" => o.target = target(value()?)?,
             "-O" | "--opt-level" => {
@@ -290,6 +314,10 @@ pub fn parse(arguments: &[OsString]) -> Result<Options, String> {
     }
     if o.check_against.is_some() && (o.check_each || o.engine == Engine::Reference || o.timing) {
         return Err("--check-against runs what is compiled: none of --check-each, --engine=reference, --timing".into());
+    }
+    let interprets = o.engine == Engine::Reference || o.check_each || o.check_against.is_some();
+    if o.promises.is_some() && !interprets {
+        return Err("--promises needs --engine=reference, --check-each or --check-against".into());
     }
     if o.tolerance.is_some() && !o.check_each && o.check_against.is_none() {
         return Err("--tolerance needs --check-each or --check-against".into());

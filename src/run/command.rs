@@ -16,7 +16,7 @@ use std::sync::atomic::AtomicU64;
 use tile_diag::Diagnostic;
 use tile_interface::input_kind;
 use tile_interface::{CompileError, CompileRequest, Compiler, DebugInfo, InputKind};
-use tile_interp::machine::Limits;
+use tile_interp::machine::BrokenPromise;
 
 /// Tells the optional passes of a compilation.
 pub type OptionalPasses<'a> = dyn Fn(&CompileRequest<'_>) -> Result<Vec<String>, CompileError> + 'a;
@@ -205,7 +205,7 @@ fn interpret(
     let path = kernel.display().to_string();
     let program = (tools.reader)(&input, kind, &mut report)
         .map_err(|e| Failure::Kernel { path: path.clone(), message: e.to_string() })?;
-    let outcome = reference::execute(&program, launch, Limits { time: options.max_time, ..Limits::default() });
+    let outcome = reference::execute(&program, launch, options.limits(), &mut |broken| warn(broken, stderr));
     let unprintable = |error| Failure::Write { path: "standard output".into(), error };
     if let Err(execute::Error::Assertion { printed, .. }) = &outcome {
         stdout.write_all(printed.as_bytes()).map_err(unprintable)?;
@@ -218,6 +218,11 @@ fn interpret(
     }
     let complaints = check(launch, &outcome);
     if complaints.is_empty() { Ok(()) } else { Err(Failure::Wrong(complaints)) }
+}
+
+/// Tells of a promise that did not hold.
+pub(crate) fn warn(broken: &BrokenPromise, stderr: &mut dyn Write) {
+    let _ = writeln!(stderr, "warning: {broken}");
 }
 
 /// A file of Tile IR.

@@ -5,7 +5,7 @@
 //! beginning on.
 
 use crate::cl::Options;
-use crate::command::{Failure, Tools, read};
+use crate::command::{Failure, Tools, read, warn};
 use crate::element::{Element, Number};
 use crate::execute::{Outcome, check, execute};
 use crate::launch::{Argument, Expect, Launch, Match, Tolerance};
@@ -16,7 +16,6 @@ use std::io::Write;
 use std::path::Path;
 use tile_diag::Diagnostic;
 use tile_interface::{CompileRequest, InputKind};
-use tile_interp::machine::Limits;
 
 /// Compiles with ever more passes, runs, and says behind which results are as expected.
 pub fn check_each(
@@ -179,8 +178,7 @@ pub fn expectations(
     };
     let program = (tools.reader)(input, kind, &mut report)
         .map_err(|e| Failure::Kernel { path: path.to_owned(), message: e.to_string() })?;
-    let limits = Limits { time: options.max_time, ..Limits::default() };
-    let outcome = reference::execute(&program, launch, limits)
+    let outcome = reference::execute(&program, launch, options.limits(), &mut |broken| warn(broken, stderr))
         .map_err(|error| Failure::Execute { schedule: "reference".into(), error: Box::new(error) })?;
     Ok(expect(launch, &outcome, options.tolerance))
 }

@@ -10,14 +10,20 @@ use ptx_sim::Report;
 use std::collections::BTreeMap;
 use tile_diag::Diagnostic;
 use tile_interface::{CompileError, InputKind};
-use tile_interp::machine::{Limits, Machine};
+use tile_interp::machine::{BrokenPromise, Limits, Machine};
 use tile_interp::program::Program;
 
 /// Reads Tile IR as a program of the interpreter. The binary that links MLIR has one.
 pub type Reader<'a> = dyn Fn(&[u8], InputKind, &mut dyn FnMut(Diagnostic)) -> Result<Program, CompileError> + 'a;
 
-/// Runs a launch once. The launch's arrays are not changed.
-pub fn execute(program: &Program, launch: &Launch, limits: Limits) -> Result<Outcome, Error> {
+/// Runs a launch once, and tells `note` of promises that did not hold if that is no error. The launch's arrays are not
+/// changed.
+pub fn execute(
+    program: &Program,
+    launch: &Launch,
+    limits: Limits,
+    note: &mut dyn FnMut(&BrokenPromise),
+) -> Result<Outcome, Error> {
     let names = || program.entries.iter().map(|e| e.name.as_str()).collect::<Vec<_>>().join(", ");
     let entry = match &launch.entry {
         Some(name) => program
@@ -46,7 +52,9 @@ pub fn execute(program: &Program, launch: &Launch, limits: Limits) -> Result<Out
             hint: parameter_hint(&launch.args, entry.body.arguments.len()),
         });
     }
-    let report = machine.launch(&entry.name, launch.grid, &parameters, limits)?;
+    let report = machine.launch(&entry.name, launch.grid, &parameters, limits);
+    machine.broken_promises.iter().for_each(note);
+    let report = report?;
     if let Some(message) = report.failed_assertions.first().cloned() {
         return Err(Error::Assertion { message, printed: report.output });
     }

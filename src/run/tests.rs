@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 use tile_driver::Diagnostic;
 use tile_interface::{CompileError, CompileOutput, CompileRequest, InputKind};
-use tile_interp::program::{AccessOrder, Entry, FloatMode, Op, OpKind, Program, Value};
+use tile_interp::program::{AccessOrder, Entry, FloatMode, Op, OpKind, Program, Promise, Value};
 use tile_interp::types::{Cut, Element, Number, TensorType, TileType, Type, ViewType};
 
 /// `y[i] = a * x[i] + y[i]` for 32-bit floats, one thread an element, 32 threads a block; arrays of rank 1.
@@ -65,8 +65,9 @@ fn optional_passes(_: &CompileRequest<'_>) -> Result<Vec<String>, CompileError> 
     Ok(["tidy", "spoil", "polish"].map(str::to_owned).to_vec())
 }
 
-/// One program, whatever the input: `y[i] = x[i] + x[i]` of 16 elements in each tile block.
-fn reader(_: &[u8], _: InputKind, _: &mut dyn FnMut(Diagnostic)) -> Result<Program, CompileError> {
+/// One program, whatever the input: `y[i] = x[i] + x[i]` of 16 elements in each tile block. If the input says so, it
+/// promises that extents are multiples of 64.
+fn reader(input: &[u8], _: InputKind, _: &mut dyn FnMut(Diagnostic)) -> Result<Program, CompileError> {
     let mut entry = Entry { name: "twice".into(), ..Entry::default() };
     let tensor = TensorType { element: Number::F32, shape: vec![None], strides: vec![Some(1)] };
     let cut = Cut::Partition { dim_map: vec![0] };
@@ -85,7 +86,12 @@ fn reader(_: &[u8], _: InputKind, _: &mut dyn FnMut(Diagnostic)) -> Result<Progr
     let id = op(OpKind::GetTileBlockId, &[], &[&scalar, &scalar, &scalar])[0];
     let mut views = vec![];
     for base in [0, 3] {
-        let t = op(OpKind::MakeTensorView, &[p[base], p[base + 1]], &[&Type::Tensor(tensor.clone())]);
+        let mut extent = p[base + 1];
+        if input == b"promise" {
+            let promise = Promise::DivBy { divisor: 64, groups: None };
+            extent = op(OpKind::Assume(promise), &[extent], &[&scalar])[0];
+        }
+        let t = op(OpKind::MakeTensorView, &[p[base], extent], &[&Type::Tensor(tensor.clone())]);
         views.push(op(OpKind::MakeView, &t, &[&Type::View(view.clone())])[0]);
     }
     let (access, token) = (AccessOrder::WEAK, false);
@@ -115,6 +121,44 @@ fn the_reference_engine_runs_the_launch() {
     );
     let (status, text) = tile_run(dir.path(), "@k.mlir --engine fast --grid 3 @x.npy");
     assert_eq!((status, text.contains("there is no engine 'fast'")), (1, true), "{text}");
+}
+
+#[test]
+fn broken_promises_are_errors_or_told_or_ignored() {
+    let dir = folder();
+    fs::write(dir.path().join("p.mlir"), "promise").unwrap();
+    fs::write(dir.path().join("free.ptx"), ".version 8.8\n.target sm_90\n.visible .entry k() { ret; }").unwrap();
+    let broken = "element 0 is 0x28, against the promise div_by<64>";
+    for (option, status, said) in [
+        ("", 6, format!("error: reference: twice: 'assume' in tile block (0, 0, 0): undefined behaviour: {broken}\n")),
+        (
+            "--promises=check",
+            6,
+            format!("error: reference: twice: 'assume' in tile block (0, 0, 0): undefined behaviour: {broken}\n"),
+        ),
+        // Two promises in each of three tile blocks, of one place in the source.
+        ("--promises report", 0, format!("warning: twice: in tile block (0, 0, 0): {broken} (and 5 times more)\n")),
+        ("--promises=trust", 0, String::new()),
+    ] {
+        let words = format!("@p.mlir --engine reference {option} --grid 3 @x.npy @y.npy");
+        assert_eq!(tile_run(dir.path(), &words), (status, said), "{option}");
+    }
+    for (words, said) in [
+        (
+            "@p.mlir --engine reference --promises=no --grid 3",
+            "--promises: 'no' is not possible (trust, check, report)",
+        ),
+        ("@free.ptx --promises=trust --grid 1", "--promises needs --engine=reference, --check-each or --check-against"),
+    ] {
+        let (status, text) = tile_run(dir.path(), words);
+        assert_eq!((status, text.contains(said)), (1, true), "{text}");
+    }
+    // Where results are compared with the interpreter's too.
+    let twice = SAXPY.replace(".param .f32 a, ", "").replace("ld.param.b32 %f1, [a];", "mov.f32 %f1, 0f3F800000;");
+    fs::write(dir.path().join("t.ptx"), twice.replace("%f1, %f2, %f3", "%f1, %f2, %f2")).unwrap();
+    let words = "--check-against @p.mlir @t.ptx --grid 3 @x.npy @y.npy";
+    assert_eq!(tile_run(dir.path(), words).0, 6);
+    assert_eq!(tile_run(dir.path(), &format!("{words} --promises=trust")), (0, String::new()));
 }
 
 fn floats(values: &[f32]) -> Array {

@@ -61,7 +61,7 @@ pub fn check_changed(
     let program = compile::program(text.as_bytes(), InputKind::Text, &mut sink);
     let program = program.unwrap_or_else(|e| panic!("{e}: {messages}\n{text}"));
     let case = Case { program, grid, parameters };
-    let limits = Limits { ops: Some(1_000_000), time: Some(Duration::from_secs(60)), races: true };
+    let limits = Limits { ops: Some(1_000_000), time: Some(Duration::from_secs(60)), races: true, ..Limits::default() };
     let meaning = case.meaning(limits).unwrap_or_else(|e| panic!("the interpreter: {e}\n{text}"));
     assert!(meaning.guess.is_none());
     for level in [3, 2] {

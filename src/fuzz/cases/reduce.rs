@@ -553,7 +553,8 @@ mod tests {
     /// The judge asks for an op, so that a small program with it is what has to remain.
     #[test]
     fn programs_become_small() {
-        let limits = Limits { ops: Some(1_000_000), time: Some(Duration::from_secs(20)), races: true };
+        let limits =
+            Limits { ops: Some(1_000_000), time: Some(Duration::from_secs(20)), races: true, ..Limits::default() };
         let mut reduced = 0;
         for seed in 0..80 {
             let Some(mut case) = generate(seed) else { continue };

@@ -298,7 +298,9 @@ impl Run<'_> {
             Ok(out)
         };
         let (shape, strides) = (sizes(shape)?, sizes(strides)?);
-        Ok(vec![Datum::Tensor(Rc::new(Tensor { base, shape, strides }))])
+        let tensor = Tensor { base, shape, strides };
+        self.check_strides(op, &tensor)?;
+        Ok(vec![Datum::Tensor(Rc::new(tensor))])
     }
 
     fn extents(&self, op: &Op, extents: &[u64]) -> Outcome {

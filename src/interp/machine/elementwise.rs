@@ -1,11 +1,11 @@
-//! Ops that compute each element of the result from the operands' elements at the same place, and `assume`.
+//! Ops that compute each element of the result from the operands' elements at the same place.
 
-use super::{Cause, Elements, Outcome, Run, coordinates, index, malformed, number_of, one};
+use super::{Cause, Elements, Outcome, Run, malformed, number_of, one};
 use crate::float::{self, change_sign, compare, extremum};
 use crate::int;
-use crate::program::{FloatMode, Op, OpKind, Promise, Signedness, Value};
+use crate::program::{FloatMode, Op, OpKind, Signedness};
 use crate::scalar::{Scalar, State};
-use crate::types::{Element, Number, TileType, Type};
+use crate::types::{Element, Number};
 
 impl Run<'_> {
     pub(super) fn elementwise(&mut self, op: &Op) -> Outcome {
@@ -31,76 +31,6 @@ impl Run<'_> {
         }
         one(out)
     }
-
-    //===-- promises --------------------------------------------------------//
-
-    pub(super) fn assume(&mut self, op: &Op, promise: &Promise) -> Outcome {
-        let v = op.operands[0];
-        match self.entry.ty(v) {
-            Type::Tensor(_) | Type::View(_) => {
-                let tensor = self.tensor(v)?;
-                if let Promise::DivBy { divisor, .. } = promise
-                    && tensor.base % divisor != 0
-                {
-                    return broken(promise, "the base address", tensor.base);
-                }
-            }
-            Type::Tile(t) => self.assume_tile(v, t.clone(), promise)?,
-            Type::Token => {}
-        }
-        Ok(vec![self.values[v.index()].clone()])
-    }
-
-    fn assume_tile(&self, v: Value, t: TileType, promise: &Promise) -> Result<(), Cause> {
-        let elements = self.elements(v)?;
-        let shape = &t.shape;
-        for (i, e) in elements.iter().enumerate() {
-            // What may have other values may have a promised one.
-            if e.is_unknown() {
-                continue;
-            }
-            let bits = e.bits;
-            let at = coordinates(i, shape);
-            match promise {
-                Promise::DivBy { divisor, groups } => {
-                    let step = match t.element {
-                        Element::Number(_) => 1,
-                        Element::Pointer(n) => u64::from(n.stored_bits() / 8),
-                    };
-                    let within = match groups {
-                        Some((every, along)) => at.get(*along as usize).map_or(0, |a| a % (*every).max(1) as usize),
-                        None => 0,
-                    };
-                    let first = bits.wrapping_sub(step * within as u64) & mask(t.element);
-                    if !first.is_multiple_of(*divisor) {
-                        return broken(promise, &format!("element {i}"), bits).map(drop);
-                    }
-                }
-                Promise::SameElements(group) => {
-                    let start: Vec<usize> = at.iter().zip(group).map(|(a, g)| a - a % (*g).max(1) as usize).collect();
-                    let first = elements[index(&start, shape)];
-                    if !first.is_unknown() && first.bits != bits {
-                        return broken(promise, &format!("element {i}"), bits).map(drop);
-                    }
-                }
-                Promise::Bounded { low, high } => {
-                    let value = int::value(bits, number_of(t.element)?, Signedness::Signed);
-                    if low.is_some_and(|l| value < l.into()) || high.is_some_and(|h| value > h.into()) {
-                        return broken(promise, &format!("element {i}"), bits).map(drop);
-                    }
-                }
-            }
-        }
-        Ok(())
-    }
-}
-
-fn mask(e: Element) -> u64 {
-    e.number().map_or(u64::MAX, Number::mask)
-}
-
-fn broken(promise: &Promise, what: &str, bits: u64) -> Outcome {
-    Err(Cause::Undefined(format!("{what} is {bits:#x}, against the promise {promise:?}")))
 }
 
 /// One element of an elementwise op. `from` is the type of the first operand, `to` that of the result.

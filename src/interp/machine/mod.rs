@@ -10,12 +10,15 @@ mod aggregate;
 mod control;
 mod elementwise;
 mod matrix;
+mod promises;
 mod shape;
 #[cfg(test)]
 mod tests;
 mod turns;
 
 use self::aggregate::Bound;
+use self::promises::Breaches;
+pub use self::promises::{BrokenPromise, Promises};
 use crate::memory::{Fault, Memory, Place};
 use crate::program::{Entry, Op, OpKind, Program, Value};
 use crate::race::{Past, Races};
@@ -88,6 +91,7 @@ pub struct Limits {
     pub time: Option<Duration>,
     /// Accesses that conflict and that no token orders end the run, also those of different tile blocks.
     pub races: bool,
+    pub promises: Promises,
 }
 
 /// What a run leaves besides memory.
@@ -108,6 +112,8 @@ pub struct Report {
 pub struct Machine<'p> {
     program: &'p Program,
     pub memory: Memory,
+    /// With [`Promises::Report`], one for each place in the source.
+    pub broken_promises: Vec<BrokenPromise>,
     globals: FxHashMap<&'p str, u64>,
     sums: Sums,
 }
@@ -133,7 +139,7 @@ impl<'p> Machine<'p> {
             }
             globals.insert(g.name.as_str(), address);
         }
-        Machine { program, memory, globals, sums: Sums::default() }
+        Machine { program, memory, broken_promises: vec![], globals, sums: Sums::default() }
     }
 
     /// Address of a global.
@@ -193,6 +199,10 @@ struct Run<'r> {
     globals: &'r FxHashMap<&'r str, u64>,
     sums: &'r mut Sums,
     values: Vec<Datum>,
+    breaches: Breaches,
+    broken_promises: &'r mut Vec<BrokenPromise>,
+    /// By value, whether it is a stride and nothing else.
+    stride_only: &'r [bool],
     /// Whether the op that has run may be waiting for another tile block.
     waits: bool,
     /// Of the op that runs.

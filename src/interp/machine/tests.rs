@@ -1,10 +1,11 @@
-//! Tile blocks that wait for each other.
+//! Tile blocks that wait for each other, and promises about strides.
 
-use super::{Cause, Error, Limits, Machine};
+use super::{Cause, Error, Limits, Machine, Promises};
 use crate::program::{
-    AccessOrder, Block, Entry, Op, OpKind, Order, Overflow, Predicate, Program, Scope, Signedness, Update, Value,
+    AccessOrder, Block, Entry, Op, OpKind, Order, Overflow, Predicate, Program, Promise, Scope, Signedness, Update,
+    Value,
 };
-use crate::types::{Element, Number, TileType, Type};
+use crate::types::{Element, Number, TensorType, TileType, Type};
 
 /// An entry with one region open.
 struct Body {
@@ -130,4 +131,60 @@ fn waiting_for_nothing_ends() {
     // One that looks at the flag without an order is never taken for waiting: limits end it.
     let (result, _) = run(&chain(0, Look::Weak), 1, 7, Limits { ops: Some(100_000), ..Limits::default() });
     assert!(matches!(result.unwrap_err().cause, Cause::Limit(_)));
+}
+
+/// Makes a view of two rows, or of one, with a stride that is not what is promised; `uses` says whether the stride is
+/// used for more than that.
+fn strided(uses: bool) -> Program {
+    let (mut b, p) = Body::new(&[pointer(), int(), int()]);
+    let by_8 = OpKind::Assume(Promise::DivBy { divisor: 8, groups: None });
+    let first = b.op_at("promise", by_8, &[p[2]], &[int()])[0];
+    let second = b.op(OpKind::Assume(Promise::Bounded { low: Some(0), high: None }), &[first], &[int()])[0];
+    let tensor = TensorType { element: Number::I32, shape: vec![None, Some(4)], strides: vec![None, Some(1)] };
+    b.op_at("view", OpKind::MakeTensorView, &[p[0], p[1], second], &[Type::Tensor(tensor)]);
+    if uses {
+        b.op(OpKind::Print { format: "%i".into(), token: false }, &[second], &[Type::Token]);
+    }
+    b.program()
+}
+
+#[test]
+fn promises_about_strides_that_no_address_uses_hold() {
+    /// Whether the stride is used otherwise, rows, stride, and where the promise is found broken.
+    type Row = (bool, u64, u64, Option<&'static str>);
+    let table: [Row; 7] = [
+        (false, 2, 8, None),
+        (false, 2, 3, Some("view: 'make_tensor_view'")),
+        (false, 1, 3, None),
+        (false, 0, 3, None),
+        (true, 1, 8, None),
+        (true, 1, 3, Some("promise: 'assume'")),
+        (true, 2, 3, Some("promise: 'assume'")),
+    ];
+    for (uses, rows, stride, broken) in table {
+        let program = strided(uses);
+        let mut machine = Machine::new(&program);
+        let address = machine.memory.allocate("x", vec![0; 64]);
+        let mut with = |promises| {
+            let result =
+                machine.launch("k", [3, 1, 1], &[address, rows, stride], Limits { promises, ..Limits::default() });
+            (result.map(drop).map_err(|e| e.to_string()), std::mem::take(&mut machine.broken_promises))
+        };
+        let what = format!("{uses} {rows} {stride}");
+        assert_eq!(with(Promises::Trust), (Ok(()), vec![]), "{what}");
+        match (broken, with(Promises::Check).0) {
+            (None, result) => assert_eq!(result, Ok(()), "{what}"),
+            (Some(place), Err(text)) => {
+                assert!(text.starts_with(place), "{what}: {text}");
+                assert!(text.contains("element 0 is 0x3, against the promise div_by<8>"), "{what}: {text}");
+            }
+            (Some(_), Ok(())) => panic!("{what}: nothing was found"),
+        }
+        let (result, notes) = with(Promises::Report);
+        assert_eq!((result, notes.len()), (Ok(()), usize::from(broken.is_some())), "{what}");
+        for note in notes {
+            assert_eq!((&*note.location, note.block, note.count), ("promise", [0; 3], 3), "{what}");
+            assert!(note.to_string().ends_with("(and 2 times more)"), "{note}");
+        }
+    }
 }

@@ -9,6 +9,7 @@
 //! goes on, unless it counts how often it has looked: the run ends with an error.
 
 use super::control::{Frame, Turn};
+use super::promises::Breaches;
 use super::{Cause, Datum, Error, Limits, Machine, Report, Run};
 use crate::program::Entry;
 use crate::race::Races;
@@ -26,6 +27,7 @@ const IDLE_ROUNDS: u64 = 1 << 14;
 struct TileBlock<'p> {
     position: [u32; 3],
     values: Vec<Datum>,
+    breaches: Breaches,
     stack: Vec<Frame<'p>>,
 }
 
@@ -35,7 +37,7 @@ impl<'p> TileBlock<'p> {
         for (v, bits) in entry.body.arguments.iter().zip(args) {
             values[v.index()] = Datum::Tile(Rc::new(vec![Scalar::exact(*bits)]));
         }
-        TileBlock { position, values, stack: vec![Frame::outermost(&entry.body)] }
+        TileBlock { position, values, breaches: Breaches::default(), stack: vec![Frame::outermost(&entry.body)] }
     }
 }
 
@@ -55,6 +57,7 @@ impl Machine<'_> {
         limits: Limits,
         report: &mut Report,
     ) -> Result<(), Error> {
+        let stride_only = super::promises::stride_only(entry);
         let mut races = limits.races.then(Races::default);
         let deadline = limits.time.and_then(|t| Instant::now().checked_add(t));
         let mut fresh = positions(grid);
@@ -71,6 +74,9 @@ impl Machine<'_> {
                 globals: &self.globals,
                 sums: &mut self.sums,
                 values: std::mem::take(&mut block.values),
+                breaches: std::mem::take(&mut block.breaches),
+                broken_promises: &mut self.broken_promises,
+                stride_only: &stride_only,
                 waits: false,
                 location: "".into(),
                 block: block.position,
@@ -97,7 +103,7 @@ impl Machine<'_> {
             });
             match (waits, stuck.flatten()) {
                 (Ok(_), None) => {
-                    block.values = run.values;
+                    (block.values, block.breaches) = (run.values, run.breaches);
                     started.push_back(block);
                 }
                 (Err(e), _) | (_, Some(e)) => {

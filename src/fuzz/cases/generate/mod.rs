@@ -122,7 +122,7 @@ pub fn generate_with_meaning(seed: u64) -> Option<(Case, Meaning)> {
 
 /// Takes away what makes a case undefined.
 fn repair(mut case: Case) -> Option<(Case, Meaning)> {
-    let limits = Limits { ops: Some(2_000_000), time: Some(Duration::from_secs(20)), races: true };
+    let limits = Limits { ops: Some(2_000_000), time: Some(Duration::from_secs(20)), races: true, ..Limits::default() };
     for _ in 0..40 {
         let error = match case.meaning(limits) {
             Ok(meaning) => return meaning.failed_assertions.is_empty().then_some((case, meaning)),
@@ -426,7 +426,8 @@ mod tests {
     /// Nearly every number has a program whose results can be compared.
     #[test]
     fn programs_have_a_meaning() {
-        let limits = Limits { ops: Some(2_000_000), time: Some(Duration::from_secs(20)), races: true };
+        let limits =
+            Limits { ops: Some(2_000_000), time: Some(Duration::from_secs(20)), races: true, ..Limits::default() };
         let (mut none, mut guesses, mut elements) = (0, 0, [0; 3]);
         for seed in 0..100 {
             let Some((case, meaning)) = generate_with_meaning(seed) else {
