@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tile_interface::Insertion;
-use tile_interp::machine::{Limits, Promises};
+use tile_interp::machine::{Limits, Outside, Promises};
 use tile_targets::Target;
 
 pub const HELP: &str = "\
@@ -41,6 +41,9 @@ reference interpreter, also where results are compared with it:
   --promises HOW         what is done about an 'assume' that does not hold: 'check' ends the run (default), 'report' says
                          so on standard error and goes on, 'trust' goes on. A promise about the stride of a dimension
                          that has one element at most always holds, since no address uses it
+  --outside HOW          an index beyond the index space of a view, that is, a tile wholly outside of it: 'undefined'
+                         ends the run, as the language says (default); with 'masked' loads give the padding and stores
+                         do nothing, which is what compiled code does unless tiles are known to divide the extent
 
 compilation:
   --gpu-name NAME        target, such as sm_90 (default sm_100)
@@ -104,6 +107,7 @@ pub struct Options {
     pub engine: Engine,
     /// How the interpreter goes about what is undefined, where it is said.
     pub promises: Option<Promises>,
+    pub outside: Option<Outside>,
     pub target: &'static Target,
     pub opt_level: u8,
     pub save_ptx: Option<PathBuf>,
@@ -142,7 +146,8 @@ pub struct Options {
 impl Options {
     /// How the interpreter is to run a program.
     pub fn limits(&self) -> Limits {
-        Limits { time: self.max_time, promises: self.promises.unwrap_or_default(), ..Limits::default() }
+        let (promises, outside) = (self.promises.unwrap_or_default(), self.outside.unwrap_or_default());
+        Limits { time: self.max_time, promises, outside, ..Limits::default() }
     }
 }
 
@@ -158,6 +163,7 @@ pub fn parse(arguments: &[OsString]) -> Result<Options, String> {
         out_dir: None,
         engine: Engine::Simulator,
         promises: None,
+        outside: None,
         target: Target::default_target(),
         opt_level: 3,
         save_ptx: None,
@@ -233,6 +239,13 @@ pub fn parse(arguments: &[OsString]) -> Result<Options, String> {
                     "check" => Promises::Check,
                     "report" => Promises::Report,
                     other => return Err(format!("{name}: '{other}' is not possible (trust, check, report)")),
+                });
+            }
+            "--outside" => {
+                o.outside = Some(match value()? {
+                    "masked" => Outside::Masked,
+                    "undefined" => Outside::Undefined,
+                    other => return Err(format!("{name}: '{other}' is not possible (masked, undefined)")),
                 });
             }
             "--gpu-name" => o.target = target(value()?)?,
@@ -316,8 +329,8 @@ pub fn parse(arguments: &[OsString]) -> Result<Options, String> {
         return Err("--check-against runs what is compiled: none of --check-each, --engine=reference, --timing".into());
     }
     let interprets = o.engine == Engine::Reference || o.check_each || o.check_against.is_some();
-    if o.promises.is_some() && !interprets {
-        return Err("--promises needs --engine=reference, --check-each or --check-against".into());
+    if (o.promises.is_some() || o.outside.is_some()) && !interprets {
+        return Err("--promises and --outside need --engine=reference, --check-each or --check-against".into());
     }
     if o.tolerance.is_some() && !o.check_each && o.check_against.is_none() {
         return Err("--tolerance needs --check-each or --check-against".into());

@@ -22,6 +22,7 @@ use ptx_sim::timing::{self, Prediction};
 use ptx_sim::units::{ElementType, Fill, TensorMap, TileParams, TmaError};
 use ptx_sim::{Arg, Config, Device, DevicePtr, LaunchConfig, Module, Report, RunOptions, SimError, SimErrorKind};
 use std::collections::BTreeMap;
+use tile_interp::machine::Cause;
 use tile_machine::Machine;
 
 /// What a launch left behind.
@@ -57,14 +58,25 @@ pub enum Error {
     #[error("{0}")]
     Timing(#[from] timing::Error),
     /// Of the reference interpreter.
-    #[error("{0}")]
-    Reference(#[from] tile_interp::machine::Error),
+    #[error("{error}{}", hint(.error))]
+    Reference {
+        #[from]
+        error: tile_interp::machine::Error,
+    },
     /// Of the program, and what it had printed.
     #[error("assertion failed: {message}")]
     Assertion { message: String, printed: String },
     /// Of the simulator while the kernel ran, and what it had printed.
     #[error("{error}")]
     Run { error: SimError, printed: String },
+}
+
+/// What lets the interpreter run a program all the same.
+fn hint(error: &tile_interp::machine::Error) -> &'static str {
+    match error.cause {
+        Cause::Outside { .. } => "; --outside=masked pads and masks it, as compiled code mostly does",
+        _ => "",
+    }
 }
 
 /// Runs a launch on a device of its own. The launch's arrays are not changed.

@@ -113,6 +113,10 @@ fn the_reference_engine_runs_the_launch() {
     let (status, text) = tile_run(dir.path(), &words.replace("--grid 3", "--grid 4"));
     assert_eq!(status, 6, "{text}");
     assert!(text.contains("reference: twice: 'load_view_tko' in tile block (3, 0, 0): undefined behaviour"), "{text}");
+    assert!(text.contains("whose index space has 3: ") && text.contains("--outside=masked"), "{text}");
+    assert_eq!(tile_run(dir.path(), &words.replace("--grid 3", "--grid 4 --outside masked")), (0, String::new()));
+    assert_eq!(Array::read(&dir.path().join("out/y.npy")).unwrap(), floats(&doubled));
+    assert_eq!(tile_run(dir.path(), &words.replace("--grid 3", "--grid 4 --outside=undefined")).0, 6);
     let (status, text) = tile_run(dir.path(), "@k.mlir --engine reference --grid 3 @x.npy");
     assert_eq!(
         (status, text.contains("3 entry parameters (x.npy: 3) for entry 'twice', which has 6")),
@@ -148,7 +152,9 @@ fn broken_promises_are_errors_or_told_or_ignored() {
             "@p.mlir --engine reference --promises=no --grid 3",
             "--promises: 'no' is not possible (trust, check, report)",
         ),
-        ("@free.ptx --promises=trust --grid 1", "--promises needs --engine=reference, --check-each or --check-against"),
+        ("@free.ptx --promises=trust --grid 1", "need --engine=reference, --check-each or --check-against"),
+        ("@free.ptx --outside=masked --grid 1", "need --engine=reference, --check-each or --check-against"),
+        ("@p.mlir --engine reference --outside=no --grid 3", "--outside: 'no' is not possible (masked, undefined)"),
     ] {
         let (status, text) = tile_run(dir.path(), words);
         assert_eq!((status, text.contains(said)), (1, true), "{text}");

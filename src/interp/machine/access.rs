@@ -1,7 +1,7 @@
 //! Memory: accesses through pointers and views, atomic updates, views.
 
 use super::aggregate::Bound;
-use super::{Cause, Datum, Elements, Outcome, Run, Tensor, coordinates, malformed, one, place};
+use super::{Cause, Datum, Elements, Outcome, Outside, Run, Tensor, coordinates, malformed, one, place};
 use crate::memory::Place;
 use crate::program::{FloatMode, Op, OpKind, Predicate, Signedness, Update, Value};
 use crate::race;
@@ -332,11 +332,12 @@ impl Run<'_> {
         let mut along = vec![];
         for (d, v) in indices.iter().enumerate() {
             let space = index_space(view, tensor, d);
+            let masked = self.limits.outside == Outside::Masked;
             let check = |i: u64| {
-                if i < space {
+                if i < space || masked {
                     return Ok(u128::from(i) * u128::from(view.step(d)));
                 }
-                Err(Cause::Undefined(format!("index {i} along dimension {d}, whose index space has {space}")))
+                Err(Cause::Outside { index: i, dim: d, space })
             };
             let sparse = matches!(view.cut, Cut::GatherScatter { sparse_dim } if sparse_dim == d);
             let elements = self.elements(*v)?;

@@ -57,6 +57,8 @@ enum Datum {
 pub enum Cause {
     /// The program does what the language leaves undefined.
     Undefined(String),
+    /// A tile that lies wholly outside of its view, which is undefined too.
+    Outside { index: u64, dim: usize, space: u64 },
     /// A wild access.
     Fault(Fault),
     /// The run was too long.
@@ -78,6 +80,10 @@ pub struct Error {
 fn describe(cause: &Cause) -> String {
     match cause {
         Cause::Undefined(text) => format!("undefined behaviour: {text}"),
+        Cause::Outside { index, dim, space } => format!(
+            "undefined behaviour: index {index} along dimension {dim}, whose index space has {space}: a tile that sticks \
+             out of its view is padded and masked, but not one that is wholly outside"
+        ),
         Cause::Fault(fault) => fault.to_string(),
         Cause::Limit(text) | Cause::Malformed(text) => text.clone(),
     }
@@ -92,6 +98,17 @@ pub struct Limits {
     /// Accesses that conflict and that no token orders end the run, also those of different tile blocks.
     pub races: bool,
     pub promises: Promises,
+    pub outside: Outside,
+}
+
+/// What an index outside of the index space of a view is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Outside {
+    /// Undefined behaviour, as in the language.
+    #[default]
+    Undefined,
+    /// That of a tile without elements in the view: loads give the padding, and stores do nothing.
+    Masked,
 }
 
 /// What a run leaves besides memory.

@@ -1,11 +1,11 @@
-//! Tile blocks that wait for each other, and promises about strides.
+//! Tile blocks that wait for each other, promises about strides, and tiles outside of their views.
 
-use super::{Cause, Error, Limits, Machine, Promises};
+use super::{Cause, Error, Limits, Machine, Outside, Promises};
 use crate::program::{
     AccessOrder, Block, Entry, Op, OpKind, Order, Overflow, Predicate, Program, Promise, Scope, Signedness, Update,
     Value,
 };
-use crate::types::{Element, Number, TensorType, TileType, Type};
+use crate::types::{Cut, Element, Number, Padding, TensorType, TileType, Type, ViewType};
 
 /// An entry with one region open.
 struct Body {
@@ -187,4 +187,34 @@ fn promises_about_strides_that_no_address_uses_hold() {
             assert!(note.to_string().ends_with("(and 2 times more)"), "{note}");
         }
     }
+}
+
+#[test]
+fn tiles_outside_are_undefined_or_masked() {
+    let tensor = TensorType { element: Number::I32, shape: vec![Some(4)], strides: vec![Some(1)] };
+    let cut = Cut::Partition { dim_map: vec![0] };
+    let view = ViewType { tile: vec![4], tensor: tensor.clone(), cut, padding: Some(Padding::Zero) };
+    let tile = Type::Tile(TileType::of(&[4], Number::I32));
+    let (mut b, p) = Body::new(&[pointer(), int()]);
+    let made = b.op(OpKind::MakeTensorView, &[p[0]], &[Type::Tensor(tensor)]);
+    let made = b.op(OpKind::MakeView, &made, &[Type::View(view)])[0];
+    let load = OpKind::LoadView { access: AccessOrder::WEAK, token: false, inbounds: vec![] };
+    let x = b.op(load, &[made, p[1]], &[tile, Type::Token])[0];
+    b.op(OpKind::Print { format: "%i".into(), token: false }, &[x], &[Type::Token]);
+    let store = OpKind::StoreView { access: AccessOrder::WEAK, token: false, inbounds: vec![] };
+    b.op(store, &[x, made, p[1]], &[Type::Token]);
+    let program = b.program();
+    let mut machine = Machine::new(&program);
+    let address = machine.memory.allocate("x", [5, 0, 0, 0].repeat(4));
+    let mut with = |index: i32, outside| {
+        let limits = Limits { outside, ..Limits::default() };
+        machine.launch("k", [1; 3], &[address, index as u32 as u64], limits).map(|r| r.output)
+    };
+    assert_eq!(with(0, Outside::Undefined).unwrap(), "[5, 5, 5, 5]");
+    for index in [1, -1] {
+        let error = with(index, Outside::Undefined).unwrap_err().to_string();
+        assert!(error.contains("whose index space has 1: a tile that sticks out"), "{error}");
+        assert_eq!(with(index, Outside::Masked).unwrap(), "[0, 0, 0, 0]");
+    }
+    assert_eq!(with(0, Outside::Masked).unwrap(), "[5, 5, 5, 5]");
 }

@@ -128,7 +128,7 @@ fn repair(mut case: Case) -> Option<(Case, Meaning)> {
             Ok(meaning) => return meaning.failed_assertions.is_empty().then_some((case, meaning)),
             Err(e) => e,
         };
-        if !matches!(error.cause, Cause::Undefined(_)) {
+        if !matches!(error.cause, Cause::Undefined(_) | Cause::Outside { .. }) {
             return None;
         }
         let mut changed = false;
