@@ -78,6 +78,18 @@ impl Memory {
         self.place(Allocation { name: name.into(), bytes, shadow, constant: false }, alignment)
     }
 
+    /// Writes bytes into an allocation from outside of the program; what is not there is left out.
+    pub fn fill(&mut self, address: u64, bytes: &[u8]) {
+        let Some((base, a)) = self.allocations.range_mut(..=address).next_back() else { return };
+        let start = (address - base) as usize;
+        if let Some(to) = a.bytes.get_mut(start..start + bytes.len()) {
+            to.copy_from_slice(bytes);
+        }
+        if let Some(states) = a.shadow.get_mut(start..start + bytes.len()) {
+            states.fill(State::Exact);
+        }
+    }
+
     /// Addresses, which no allocation has, each of which stands for a place in every member.
     pub fn multicast(&mut self, members: &[u64], bytes: u64) -> u64 {
         let address = self.next.next_multiple_of(ALIGNMENT);

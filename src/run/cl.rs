@@ -63,7 +63,8 @@ simulation:
                          PTX that was made of it
   --tolerance R          for --check-... with the interpreter: how far a number may be from the expected one, as a part
                          of the largest one (default 2^-40 for f64, 2^-12 for f32, 2^-6 for f16, 2^-5 for bf16 and 2^-1
-                         for 8 bits); integers are exact
+                         for 8 bits); integers are exact. 'promised' in place of R: every element as near as the language
+                         promises, which the interpreter keeps account of; elements that may be anything are counted
   --undefined            under such a schedule, using a register that nobody has written is an error
   --max-time SECONDS     give up after this time
   --trace                print executed instructions
@@ -94,6 +95,15 @@ pub enum Engine {
     Reference,
 }
 
+/// How near results have to be to those of the interpreter.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Nearness {
+    /// By no more than a part of the largest number.
+    Part(f64),
+    /// As near as the language promises.
+    Promised,
+}
+
 /// A parsed command line.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
@@ -118,7 +128,7 @@ pub struct Options {
     pub check_each: bool,
     /// The program that the interpreter runs for comparison.
     pub check_against: Option<PathBuf>,
-    pub tolerance: Option<f64>,
+    pub tolerance: Option<Nearness>,
     pub undefined: bool,
     pub lineinfo: bool,
     /// One run for each; `None` is the ordinary schedule.
@@ -272,9 +282,15 @@ pub fn parse(arguments: &[OsString]) -> Result<Options, String> {
             "--check-each" => o.check_each = true,
             "--check-against" => o.check_against = Some(value()?.into()),
             "--tolerance" => {
-                let part: f64 = number(name, value()?)?;
-                o.tolerance =
-                    Some(Some(part).filter(|p| p.is_finite() && *p >= 0.0).ok_or("--tolerance: not negative")?);
+                o.tolerance = Some(match value()? {
+                    "promised" => Nearness::Promised,
+                    part => {
+                        let part: f64 = number(name, part)?;
+                        Nearness::Part(
+                            Some(part).filter(|p| p.is_finite() && *p >= 0.0).ok_or("--tolerance: not negative")?,
+                        )
+                    }
+                });
             }
             "--undefined" => o.undefined = true,
             "--lineinfo" => o.lineinfo = true,

@@ -210,7 +210,8 @@ fn interpret(
     if let Err(execute::Error::Assertion { printed, .. }) = &outcome {
         stdout.write_all(printed.as_bytes()).map_err(unprintable)?;
     }
-    let outcome = outcome.map_err(|error| Failure::Execute { schedule: "reference".into(), error: Box::new(error) })?;
+    let failed = |error| Failure::Execute { schedule: "reference".into(), error: Box::new(error) };
+    let outcome = outcome.map_err(failed)?.outcome;
     stdout.write_all(outcome.report.output.as_bytes()).map_err(unprintable)?;
     stdout.flush().map_err(unprintable)?;
     if let Some(folder) = &options.out_dir {

@@ -3,24 +3,31 @@
 use crate::element::{Element, Number};
 use crate::launch::{Match, Tolerance};
 use crate::npy::Array;
+use std::collections::BTreeSet;
+use tile_interp::scalar::Scalar;
 
 /// A complaint, or `None` if `got`, whose elements are of type `element`, is as `want` says.
 ///
 /// As values, integers are compared exactly in 128 bits, floats in double precision; equal infinities are equal, and so
 /// are NaNs.
 pub fn compare(name: &str, got: &Array, element: Element, want: &Array, how: Match) -> Option<String> {
-    compare_rows(name, got, element, want, how, None)
+    compare_by(name, got, element, want, Rules { how, loose: None, places: None, promised: None })
 }
 
-/// The same, where a tolerance is for some rows only: see [`crate::launch::Expect::loose`].
-pub fn compare_rows(
-    name: &str,
-    got: &Array,
-    element: Element,
-    want: &Array,
-    how: Match,
-    loose: Option<&[u64]>,
-) -> Option<String> {
+/// How arrays are compared.
+pub struct Rules<'a> {
+    pub how: Match,
+    /// The rows that a tolerance is for: see [`crate::launch::Expect::loose`].
+    pub loose: Option<&'a [u64]>,
+    /// The numbers in memory of the elements that are compared; of all where nothing is said.
+    pub places: Option<BTreeSet<usize>>,
+    /// What may stand for each element, in place of a tolerance.
+    pub promised: Option<&'a [Scalar]>,
+}
+
+/// The same, by further rules.
+pub fn compare_by(name: &str, got: &Array, element: Element, want: &Array, rules: Rules<'_>) -> Option<String> {
+    let Rules { how, loose, places, promised } = rules;
     if got.shape != want.shape {
         return Some(format!("{name}: shape {:?}, expected {:?}", got.shape, want.shape));
     }
@@ -45,14 +52,17 @@ pub fn compare_rows(
         (&got.data[n * size..][..size], &want.data[place * width..][..width])
     };
     let is_loose = |n: usize| loose.is_none_or(|rows| got.index_of(n).first().is_some_and(|row| rows.contains(row)));
+    let number = tile_interp::types::Element::Number(element.number());
     let right = |n: usize, have: &[u8], wanted: &[u8]| match how {
+        _ if promised.is_some() => promised.and_then(|p| p.get(n)).is_some_and(|p| p.admits(bits(have), number)),
         Match::Value(_) if !is_loose(n) => exact(element.decode(have), want_element.decode(wanted)),
         Match::Value(t) => close(element.decode(have), want_element.decode(wanted), t),
         Match::BitsOrNan if element.decode(have).to_f64().is_nan() => want_element.decode(wanted).to_f64().is_nan(),
         _ => have == wanted,
     };
     let (mut count, mut wrong, mut first) = (0usize, 0usize, None);
-    for n in 0..got.data.len() / size {
+    let all = got.data.len() / size;
+    for n in (0..all).filter(|n| places.as_ref().is_none_or(|places| places.contains(n))) {
         let (have, wanted) = of(n);
         count += 1;
         if !right(n, have, wanted) {
@@ -61,7 +71,7 @@ pub fn compare_rows(
         }
     }
     let (n, have, wanted) = first?;
-    if matches!(how, Match::Value(t) if wrong as f64 / count as f64 <= t.bad) {
+    if promised.is_none() && matches!(how, Match::Value(t) if wrong as f64 / count as f64 <= t.bad) {
         return None;
     }
     let index = got.index_of(n).iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
@@ -71,6 +81,10 @@ pub fn compare_rows(
         want_text += &format!(" ({})", hex(wanted));
     }
     Some(format!("{name}: {wrong} of {count} wrong, first at ({index}): {have_text}, expected {want_text}"))
+}
+
+fn bits(bytes: &[u8]) -> u64 {
+    bytes.iter().rev().fold(0, |word, b| word << 8 | u64::from(*b))
 }
 
 /// Little-endian bytes as a number.
@@ -174,6 +188,9 @@ mod tests {
     #[test]
     fn rows_that_are_not_loose_are_exact() {
         let how = Match::Value(Tolerance { rtol: 0.5, atol: 0.5, bad: 0.0 });
+        let rows = |got: &Array, want: &Array, loose: &[u64]| {
+            compare_by("a", got, Element::F32, want, Rules { how, loose: Some(loose), places: None, promised: None })
+        };
         /// Values, what is expected, the loose rows, and whether that is right.
         type Row<'a> = (&'a [f32], &'a [f64], &'a [u64], bool);
         let table: &[Row<'_>] = &[
@@ -185,14 +202,14 @@ mod tests {
             (&[-0.0], &[0.0], &[0], true),
         ];
         for (have, want, loose, good) in table {
-            let complaint = compare_rows("a", &floats(have), Element::F32, &doubles(want), how, Some(loose));
+            let complaint = rows(&floats(have), &doubles(want), loose);
             assert_eq!(complaint.is_none(), *good, "{have:?} {want:?} {loose:?}: {complaint:?}");
         }
         // A row is all that has one index in the first dimension, in whatever order the file has it.
         let (mut got, mut want) = (floats(&[1.0, 3.0, 2.5, 4.0]), doubles(&[1.0, 2.0, 3.0, 4.0]));
         (got.shape, got.fortran, want.shape) = (vec![2, 2], true, vec![2, 2]);
-        assert_eq!(compare_rows("a", &got, Element::F32, &want, how, Some(&[0])), None);
-        let text = compare_rows("a", &got, Element::F32, &want, how, Some(&[1])).unwrap();
+        assert_eq!(rows(&got, &want, &[0]), None);
+        let text = rows(&got, &want, &[1]).unwrap();
         assert_eq!(text, "a: 1 of 4 wrong, first at (0, 1): 2.5, expected 2.0");
     }
 

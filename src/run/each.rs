@@ -4,14 +4,15 @@
 //! (`pass-limit` of the pipeline), and each image is run. What the passes that always run decide is wrong from the
 //! beginning on.
 
-use crate::cl::Options;
+use crate::cl::{Nearness, Options};
 use crate::command::{Failure, Tools, read, warn};
 use crate::element::{Element, Number};
-use crate::execute::{Outcome, check, execute};
-use crate::launch::{Argument, Expect, Launch, Match, Tolerance};
+use crate::execute::{check, execute};
+use crate::launch::{Argument, Expect, Launch, Match, Source, Tolerance};
 use crate::npy::Array;
-use crate::reference;
+use crate::reference::{self, Left};
 use ptx_sim::{Module, RunOptions};
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::Path;
 use tile_diag::Diagnostic;
@@ -178,19 +179,39 @@ pub fn expectations(
     };
     let program = (tools.reader)(input, kind, &mut report)
         .map_err(|e| Failure::Kernel { path: path.to_owned(), message: e.to_string() })?;
-    let outcome = reference::execute(&program, launch, options.limits(), &mut |broken| warn(broken, stderr))
+    let left = reference::execute(&program, launch, options.limits(), &mut |broken| warn(broken, stderr))
         .map_err(|error| Failure::Execute { schedule: "reference".into(), error: Box::new(error) })?;
-    Ok(expect(launch, &outcome, options.tolerance))
+    if options.tolerance == Some(Nearness::Promised) {
+        tell_what_is_open(launch, &left, stderr);
+    }
+    Ok(expect(launch, left, options.tolerance))
 }
 
 fn unprintable(error: std::io::Error) -> Failure {
     Failure::Write { path: "standard output".into(), error }
 }
 
+/// Says how many elements may be anything: a comparison with these says nothing.
+fn tell_what_is_open(launch: &Launch, left: &Left, stderr: &mut dyn Write) {
+    if let Some(guess) = &left.guess {
+        let _ = writeln!(stderr, "note: {guess} may have other values, and the results with it");
+    }
+    for (arg, (argument, promised)) in launch.args.iter().zip(&left.promised).enumerate() {
+        for (a, scalars) in argument.arrays().iter().zip(promised) {
+            let places: BTreeSet<usize> = a.passed_elements().collect();
+            let open = places.iter().filter(|&&n| scalars.get(n).is_none_or(|s| s.is_unknown())).count();
+            if open > 0 {
+                let _ = writeln!(stderr, "note: arg {arg}: {open} of {} elements may be anything", places.len());
+            }
+        }
+    }
+}
+
 /// Arrays as they were left, as what is expected of others.
-fn expect(launch: &Launch, outcome: &Outcome, tolerance: Option<f64>) -> Vec<Expect> {
+fn expect(launch: &Launch, left: Left, tolerance: Option<Nearness>) -> Vec<Expect> {
     let mut all = vec![];
-    for (arg, (argument, arrays)) in launch.args.iter().zip(&outcome.arrays).enumerate() {
+    let arrays = left.outcome.arrays.iter().zip(left.promised);
+    for (arg, (argument, (arrays, promised))) in launch.args.iter().zip(arrays).enumerate() {
         if arrays.is_empty() || matches!(argument, Argument::TensorMap { .. }) {
             continue;
         }
@@ -201,10 +222,17 @@ fn expect(launch: &Launch, outcome: &Outcome, tolerance: Option<f64>) -> Vec<Exp
             let values: Vec<Array> = arrays.iter().map(|a| doubles(a, element)).collect();
             let largest =
                 values.iter().flat_map(numbers).filter(|x| x.is_finite()).fold(0.0, |m: f64, x| m.max(x.abs()));
-            let part = tolerance.unwrap_or_else(|| usual_tolerance(element));
+            let part = match tolerance {
+                Some(Nearness::Part(part)) => part,
+                _ => usual_tolerance(element),
+            };
             (values, Match::Value(Tolerance { rtol: 0.0, atol: part * largest, bad: 0.0 }))
         };
-        all.push(Expect { arg, values, how, loose: None });
+        let source = match tolerance {
+            Some(Nearness::Promised) => Source::Promised(promised),
+            _ => Source::Interpreter,
+        };
+        all.push(Expect { arg, values, how, loose: None, source });
     }
     all
 }
@@ -237,9 +265,11 @@ fn numbers(array: &Array) -> impl Iterator<Item = f64> + '_ {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::execute::Outcome;
     use crate::launch::ArrayArgument;
     use ptx_sim::Report;
     use std::collections::BTreeMap;
+    use tile_interp::scalar::{Scalar, State};
 
     #[test]
     fn results_are_expected_within_a_part_of_the_largest() {
@@ -255,7 +285,23 @@ mod tests {
             variables: BTreeMap::new(),
             report: Report::default(),
         };
-        let expected = Launch { expect: expect(&launch, &outcome(&left), None), ..launch.clone() };
+        let expected = |tolerance, promised: &[Scalar]| {
+            let left = Left { outcome: outcome(&left), promised: vec![vec![promised.to_vec()]], guess: None };
+            Launch { expect: expect(&launch, left, tolerance), ..launch.clone() }
+        };
+        let exactly = |x: f32, state| Scalar { bits: x.to_bits().into(), state };
+        let promised =
+            [exactly(4.0, State::Near(1.0)), exactly(-64.0, State::Exact), exactly(f32::INFINITY, State::Unknown)];
+        let by_promise = expected(Some(Nearness::Promised), &promised);
+        for (values, right) in [
+            ([4.0, -64.0, f32::INFINITY], true),
+            ([4.0f32.next_up(), -64.0, 0.0], true),
+            ([4.0f32.next_up().next_up(), -64.0, 0.0], false),
+            ([4.0, (-64.0f32).next_up(), 0.0], false),
+        ] {
+            assert_eq!(check(&by_promise, &outcome(&array(&values))).is_empty(), right, "{values:?}");
+        }
+        let expected = expected(None, &[]);
         let complaints = |values: &[f32]| check(&expected, &outcome(&array(values)));
         assert_eq!(complaints(&[4.01, -64.0, f32::INFINITY]), Vec::<String>::new());
         assert_eq!(complaints(&[4.02, -64.0, f32::INFINITY]).len(), 1);

@@ -113,6 +113,25 @@ impl Element {
         }
     }
 
+    /// As the reference interpreter has it. Its integers have no sign of their own.
+    pub fn number(self) -> tile_interp::types::Number {
+        use tile_interp::types::Number::*;
+        match self {
+            Element::I8 | Element::U8 => I8,
+            Element::I16 | Element::U16 => I16,
+            Element::I32 | Element::U32 => I32,
+            Element::I64 | Element::U64 => I64,
+            Element::F16 => F16,
+            Element::Bf16 => Bf16,
+            Element::F32 => F32,
+            Element::F64 => F64,
+            Element::E4m3 => E4m3,
+            Element::E5m2 => E5m2,
+            Element::E5m3 => E5m3,
+            Element::E8m0 => E8m0,
+        }
+    }
+
     pub fn is_integer(self) -> bool {
         use Element::*;
         matches!(self, I8 | I16 | I32 | I64 | U8 | U16 | U32 | U64)

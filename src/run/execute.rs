@@ -14,8 +14,8 @@
 //!
 //! Buffers (a pointer), structures (their bytes) and tensor maps (128 bytes) are one parameter each.
 
-use crate::compare::{compare_lines, compare_rows};
-use crate::launch::{Argument, ArrayArgument, Launch, MapParams};
+use crate::compare::{Rules, compare_by, compare_lines};
+use crate::launch::{Argument, ArrayArgument, Launch, MapParams, Source};
 use crate::npy::Array;
 use ptx_sim::ir::{Function, Space};
 use ptx_sim::timing::{self, Prediction};
@@ -103,7 +103,7 @@ pub fn execute(module: &Module, launch: &Launch, options: &RunOptions) -> Result
                 }
                 // What nobody wrote and nobody expects may stay so.
                 Err(SimError { kind: SimErrorKind::Uninitialised { .. }, .. })
-                    if a.unwritten && launch.expect.iter().all(|e| e.arg != n) =>
+                    if a.unwritten && launch.expect.iter().all(|e| e.arg != n || e.source != Source::Description) =>
                 {
                     device.read_unchecked(pointer, &mut array.data)?;
                 }
@@ -318,7 +318,17 @@ pub fn check(launch: &Launch, outcome: &Outcome) -> Vec<String> {
         let list = matches!(argument, Argument::List(_) | Argument::Multicast(_));
         for (n, ((a, got), want)) in argument.arrays().iter().zip(got).zip(&expect.values).enumerate() {
             let name = if list { format!("arg {}[{n}]", expect.arg) } else { format!("arg {}", expect.arg) };
-            complaints.extend(compare_rows(&name, got, a.element, want, expect.how, expect.loose.as_deref()));
+            let part = a.extents.is_some() && expect.source != Source::Description;
+            let rules = Rules {
+                how: expect.how,
+                loose: expect.loose.as_deref(),
+                places: part.then(|| a.passed_elements().collect()),
+                promised: match &expect.source {
+                    Source::Promised(arrays) => arrays.get(n).map(Vec::as_slice),
+                    _ => None,
+                },
+            };
+            complaints.extend(compare_by(&name, got, a.element, want, rules));
         }
     }
     if let Some(lines) = &launch.stdout {

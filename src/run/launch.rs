@@ -40,6 +40,7 @@ use crate::element::Element;
 use crate::npy::{self, Array};
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
+use tile_interp::scalar::Scalar;
 
 /// A launch, with the contents of its arrays.
 #[derive(Clone, Debug, PartialEq)]
@@ -188,6 +189,19 @@ pub struct Expect {
     /// For [`Match::Value`]: the rows (indices of the first dimension) that the tolerance is for. The others are exact:
     /// equal numbers, zeros with the same sign, or NaNs. `None`: it is for all.
     pub loose: Option<Vec<u64>>,
+    pub source: Source,
+}
+
+/// Where an expectation comes from.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Source {
+    /// The description: it is about all that the file has, also between the elements that are passed.
+    #[default]
+    Description,
+    /// The reference interpreter: it is about the elements that are passed.
+    Interpreter,
+    /// The same, and for each array what the language promises of each element, which replaces the tolerance.
+    Promised(Vec<Vec<Scalar>>),
 }
 
 /// When an array is as expected; `match` in a description.
@@ -596,5 +610,5 @@ fn expect(what: &str, value: &Value, folder: &Path) -> Result<Expect, Error> {
         return Err(wrong(what, "'loose' with 'value' only"));
     }
     fields.end()?;
-    Ok(Expect { arg: arg as usize, values, how, loose })
+    Ok(Expect { arg: arg as usize, values, how, loose, source: Source::Description })
 }

@@ -12,9 +12,20 @@ use tile_diag::Diagnostic;
 use tile_interface::{CompileError, InputKind};
 use tile_interp::machine::{BrokenPromise, Limits, Machine};
 use tile_interp::program::Program;
+use tile_interp::scalar::Scalar;
 
 /// Reads Tile IR as a program of the interpreter. The binary that links MLIR has one.
 pub type Reader<'a> = dyn Fn(&[u8], InputKind, &mut dyn FnMut(Diagnostic)) -> Result<Program, CompileError> + 'a;
+
+/// What a launch left behind.
+#[derive(Debug)]
+pub struct Left {
+    pub outcome: Outcome,
+    /// The elements of all arrays, with what the language promises of each.
+    pub promised: Vec<Vec<Vec<Scalar>>>,
+    /// What was decided by an element that may have other values: then nothing is known of the results.
+    pub guess: Option<String>,
+}
 
 /// Runs a launch once, and tells `note` of promises that did not hold if that is no error. The launch's arrays are not
 /// changed.
@@ -23,7 +34,7 @@ pub fn execute(
     launch: &Launch,
     limits: Limits,
     note: &mut dyn FnMut(&BrokenPromise),
-) -> Result<Outcome, Error> {
+) -> Result<Left, Error> {
     let names = || program.entries.iter().map(|e| e.name.as_str()).collect::<Vec<_>>().join(", ");
     let entry = match &launch.entry {
         Some(name) => program
@@ -58,19 +69,39 @@ pub fn execute(
     if let Some(message) = report.failed_assertions.first().cloned() {
         return Err(Error::Assertion { message, printed: report.output });
     }
-    let mut arrays = vec![];
+    let (mut arrays, mut promised) = (vec![], vec![]);
     for (argument, addresses) in launch.args.iter().zip(addresses) {
-        let mut of = vec![];
+        let (mut of, mut scalars) = (vec![], vec![]);
         for (a, address) in argument.arrays().iter().zip(addresses) {
             let mut array = a.array.clone();
             if let Some((bytes, _)) = machine.memory.contents(address) {
                 array.data.copy_from_slice(bytes);
             }
+            scalars.push(machine.array(address, a.element.number(), array.len()));
             of.push(array);
         }
         arrays.push(of);
+        promised.push(scalars);
     }
-    Ok(Outcome { arrays, variables: BTreeMap::new(), report: Report { output: report.output, ..Report::default() } })
+    let outcome =
+        Outcome { arrays, variables: BTreeMap::new(), report: Report { output: report.output, ..Report::default() } };
+    Ok(Left { outcome, promised, guess: report.guess })
+}
+
+/// Brings an array to memory as the simulated device has it: where nobody has written are zeros that are unknown.
+fn place(machine: &mut Machine<'_>, name: &str, a: &ArrayArgument) -> u64 {
+    let data = &a.array.data;
+    if !a.unwritten && a.extents.is_none() {
+        return machine.memory.allocate(name, data.clone());
+    }
+    let address = machine.memory.allocate_unknown(name, data.len() as u64, 1);
+    if a.extents.is_some() {
+        let size = a.array.item_size();
+        for at in a.passed_elements().map(|n| n * size) {
+            machine.memory.fill(address + at as u64, &data[at..][..size]);
+        }
+    }
+    address
 }
 
 /// Appends the parameters of an argument, as bits; returns where its arrays lie.
@@ -78,7 +109,7 @@ fn flatten(machine: &mut Machine<'_>, name: &str, argument: &Argument, out: &mut
     let bits = |bytes: &[u8]| bytes.iter().rev().fold(0, |w, b| w << 8 | u64::from(*b));
     Ok(match argument {
         Argument::Buffer(a) => {
-            let address = machine.memory.allocate(name, a.array.data.clone());
+            let address = place(machine, name, a);
             out.push(address);
             vec![address]
         }
@@ -88,15 +119,13 @@ fn flatten(machine: &mut Machine<'_>, name: &str, argument: &Argument, out: &mut
             vec![]
         }
         Argument::Array(a) => {
-            let address = machine.memory.allocate(name, a.array.data.clone());
+            let address = place(machine, name, a);
             out.push(address);
             out.extend(extents_and_strides(a));
             vec![address]
         }
         Argument::Multicast(members) => {
-            let allocate = |(i, a): (usize, &ArrayArgument)| {
-                machine.memory.allocate(&format!("{name}[{i}]"), a.array.data.clone())
-            };
+            let allocate = |(i, a): (usize, &ArrayArgument)| place(machine, &format!("{name}[{i}]"), a);
             let addresses: Vec<u64> = members.iter().enumerate().map(allocate).collect();
             out.push(machine.memory.multicast(&addresses, members[0].array.data.len() as u64));
             out.extend(extents_and_strides(&members[0]));
@@ -106,7 +135,7 @@ fn flatten(machine: &mut Machine<'_>, name: &str, argument: &Argument, out: &mut
             let mut words = vec![];
             let mut addresses = vec![];
             for (i, a) in list.iter().enumerate() {
-                let address = machine.memory.allocate(&format!("{name}[{i}]"), a.array.data.clone());
+                let address = place(machine, &format!("{name}[{i}]"), a);
                 words.push(address);
                 words.extend(extents_and_strides(a));
                 addresses.push(address);

@@ -318,6 +318,19 @@ fn images_are_compared_with_a_program() {
     for wrong in ["--engine reference", "--timing", "--check-each"] {
         assert_eq!(tile_run(dir.path(), &format!("{words} {wrong}")).0, 1, "{wrong}");
     }
+    // By what the language promises, doubling is exact.
+    let (status, said) = tile_run(dir.path(), &format!("{words} --tolerance promised"));
+    assert_eq!((status, said.starts_with("error: plain schedule: arg 1: 39 of 40 wrong")), (7, true), "{said}");
+    // Of arrays that are passed in part, the part is compared, and not what the file has besides.
+    let part = r#"{"array": "FILE", "extents": [20]}"#;
+    let args = format!("[{}, {}]", part.replace("FILE", "x.npy"), part.replace("FILE", "y.npy"));
+    fs::write(dir.path().join("part.json"), format!(r#"{{"grid": [2], "args": {args}}}"#)).unwrap();
+    let part = "--check-against @k.mlir --launch @part.json @t.ptx";
+    let (status, said) = tile_run(dir.path(), part);
+    assert_eq!((status, said.starts_with("error: plain schedule: arg 1: 19 of 20 wrong")), (7, true), "{said}");
+    fs::write(dir.path().join("t.ptx"), twice.replace("%f1, %f2, %f3", "%f1, %f2, %f2")).unwrap();
+    assert_eq!(tile_run(dir.path(), part), (0, String::new()));
+    assert_eq!(tile_run(dir.path(), &format!("{part} --tolerance promised")), (0, String::new()));
     assert_eq!(tile_run(dir.path(), &words.replace("@k.mlir", "@none.mlir")).0, 1);
 }
 
