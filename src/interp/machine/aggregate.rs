@@ -11,7 +11,8 @@
 //! * Bodies that sum or multiply floats are recognised, and what rounding can do to them is bounded. Of those that are
 //!   one op without rounding, such as a maximum, the result is what the elements alone give: without the identities.
 //! * Of all other bodies the result is computed in three more ways: without the identities, from the other end, and
-//!   by halves. What they do not agree on is unknown.
+//!   by halves. What they do not agree on is unknown, and so is everything that three elements or more make where a
+//!   float was rounded on one of these ways: others round elsewhere, and how far apart that leads is not known.
 
 use super::{Cause, Datum, Elements, Error, Flow, Run, coordinates, index, malformed};
 use crate::format::{self, Real, decode};
@@ -91,6 +92,7 @@ impl Run<'_> {
         let [block] = &op.regions[..] else { return Err(self.error(op, malformed("an aggregate has one region"))) };
         let identity: Row = identities.iter().copied().map(Scalar::exact).collect();
         let mut results = vec![];
+        let outer = self.rounded.replace(false);
         let mut state = identity;
         for row in rows {
             state = self.combine(op, block, row, &state)?;
@@ -100,6 +102,11 @@ impl Run<'_> {
         let n = self.number(op.operands[0]).map_err(|c| self.error(op, c))?;
         if body == Body::Other {
             self.try_other_ways(op, block, rows, &mut results, prefixes)?;
+        }
+        let rounded = std::mem::replace(&mut self.rounded, outer) == Some(true);
+        if body == Body::Other && rounded {
+            // Two elements are combined in one way only.
+            results.iter_mut().skip(2).flatten().for_each(|x| *x = Scalar::unknown(x.bits));
         }
         if body == Body::Exact {
             self.without_identity(op, block, rows, &mut results)?;

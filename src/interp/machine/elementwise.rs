@@ -2,9 +2,10 @@
 
 use super::{Cause, Elements, Outcome, Run, malformed, number_of, one};
 use crate::float::{self, change_sign, compare, extremum};
+use crate::format;
 use crate::int;
-use crate::program::{FloatMode, Op, OpKind, Signedness};
-use crate::scalar::{Scalar, State};
+use crate::program::{FloatMode, Op, OpKind, Rounding, Signedness};
+use crate::scalar::{Scalar, State, power};
 use crate::types::{Element, Number};
 
 impl Run<'_> {
@@ -27,7 +28,11 @@ impl Run<'_> {
             for (a, o) in arguments.iter_mut().zip(&operands) {
                 *a = o[i];
             }
-            out.push(element(&op.kind, from, to, &arguments)?);
+            let result = element(&op.kind, from, to, &arguments)?;
+            if self.rounded == Some(false) {
+                self.rounded = Some(rounds(&op.kind, from, to, &arguments, result));
+            }
+            out.push(result);
         }
         one(out)
     }
@@ -50,6 +55,45 @@ fn element(kind: &OpKind, from: Element, to: Element, x: &[Scalar]) -> Result<Sc
         Ok(x) => Ok(Scalar::unknown(x.bits)),
         Err(Cause::Undefined(_)) => Ok(Scalar::unknown(0)),
         Err(other) => Err(other),
+    }
+}
+
+/// Whether the result of an op is not what real numbers would give.
+fn rounds(kind: &OpKind, from: Element, to: Element, x: &[Scalar], result: Scalar) -> bool {
+    let towards = |rounding| {
+        let with = |m: &FloatMode| FloatMode { rounding, ..*m };
+        let kind = match kind {
+            OpKind::AddF(m) => OpKind::AddF(with(m)),
+            OpKind::SubF(m) => OpKind::SubF(with(m)),
+            OpKind::MulF(m) => OpKind::MulF(with(m)),
+            OpKind::DivF(m) => OpKind::DivF(with(m)),
+            OpKind::Fma(m) => OpKind::Fma(with(m)),
+            OpKind::Sqrt(m) => OpKind::Sqrt(with(m)),
+            OpKind::FToF { .. } => OpKind::FToF { rounding },
+            _ => return None,
+        };
+        element(&kind, from, to, x).ok().map(|x| x.bits)
+    };
+    let n = match to {
+        Element::Number(n) if n.is_float() => n,
+        _ => return false,
+    };
+    let whole = |x: u64| format::decode(x, n).to_f64().abs() < power(53);
+    match kind {
+        _ if result.is_loose(n) => true,
+        // Of larger integers what was rounded off is not looked for.
+        OpKind::IToF(s) => {
+            let value = from.number().map_or(0, |from| int::value(x[0].bits, from, *s));
+            !whole(result.bits) || format::decode(result.bits, n).to_f64() != value as f64
+        }
+        // Zeros differ in sign by direction.
+        _ => match (towards(Rounding::NegativeInf), towards(Rounding::PositiveInf)) {
+            (Some(low), Some(high)) => {
+                let (low, high) = (format::decode(low, n), format::decode(high, n));
+                !(low.is_nan() && high.is_nan()) && low.to_f64() != high.to_f64()
+            }
+            _ => false,
+        },
     }
 }
 

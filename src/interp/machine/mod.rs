@@ -222,6 +222,8 @@ struct Run<'r> {
     stride_only: &'r [bool],
     /// Whether the op that has run may be waiting for another tile block.
     waits: bool,
+    /// While the body of an aggregate runs, whether an op of it has rounded.
+    rounded: Option<bool>,
     /// Of the op that runs.
     location: Arc<str>,
     block: [u32; 3],

@@ -1,9 +1,9 @@
-//! Tile blocks that wait for each other, promises about strides, and tiles outside of their views.
+//! Tile blocks that wait for each other, promises about strides, tiles outside of their views, and bodies that round.
 
 use super::{Cause, Error, Limits, Machine, Outside, Promises};
 use crate::program::{
-    AccessOrder, Block, Entry, Op, OpKind, Order, Overflow, Predicate, Program, Promise, Scope, Signedness, Update,
-    Value,
+    AccessOrder, Block, Entry, FloatMode, Op, OpKind, Order, Overflow, Predicate, Program, Promise, Scope, Signedness,
+    Update, Value,
 };
 use crate::types::{Cut, Element, Number, Padding, TensorType, TileType, Type, ViewType};
 
@@ -217,4 +217,44 @@ fn tiles_outside_are_undefined_or_masked() {
         assert_eq!(with(index, Outside::Masked).unwrap(), "[0, 0, 0, 0]");
     }
     assert_eq!(with(0, Outside::Masked).unwrap(), "[5, 5, 5, 5]");
+}
+
+/// Another grouping rounds elsewhere: where a body rounds, what the interpreter's groupings agree on is no promise.
+#[test]
+fn bodies_that_round_promise_nothing() {
+    let float = Type::from(TileType::scalar(Number::F32));
+    let add = OpKind::AddF(FloatMode::default());
+    for (scans, values, known) in [
+        (false, [1.0f32, 2.0, 3.0, 4.0], true),
+        (false, [1.0, 1e-9, -1e-9, 1e-9], false),
+        (true, [1.0, 2.0, 3.0, 4.0], true),
+        (true, [1.0, 1e-9, -1e-9, 1e-9], false),
+    ] {
+        let (mut b, _) = Body::new(&[]);
+        let tile = Type::Tile(TileType::of(&[4], Number::F32));
+        let bits: Vec<u64> = values.iter().map(|v| v.to_bits().into()).collect();
+        let x = b.op(OpKind::Constant(bits.into()), &[], std::slice::from_ref(&tile));
+        // Two ops: a body of one sum is recognised, and bounded.
+        let arguments = vec![b.entry.value(float.clone()), b.entry.value(float.clone())];
+        let mut body = b.region(|b| {
+            let s = b.op(add.clone(), &arguments, std::slice::from_ref(&float));
+            let t = b.op(OpKind::NegF, &s, std::slice::from_ref(&float));
+            let t = b.op(OpKind::NegF, &t, std::slice::from_ref(&float));
+            b.op(OpKind::Yield, &t, &[]);
+        });
+        body.arguments = arguments;
+        let kind = if scans {
+            OpKind::Scan { dim: 0, reverse: false, identities: vec![0] }
+        } else {
+            OpKind::Reduce { dim: 0, identities: vec![0] }
+        };
+        let result = if scans { tile } else { float.clone() };
+        let r = b.op(kind, &x, &[result])[0];
+        b.ops.last_mut().unwrap().regions = vec![body];
+        b.op(OpKind::Print { format: "%f".into(), token: false }, &[r], &[Type::Token]);
+        let program = b.program();
+        // What is unknown and printed is a guess.
+        let report = Machine::new(&program).launch("k", [1; 3], &[], Limits::default()).unwrap();
+        assert_eq!(report.guess.is_none(), known, "{scans} {values:?}");
+    }
 }

@@ -78,6 +78,7 @@ impl Machine<'_> {
                 broken_promises: &mut self.broken_promises,
                 stride_only: &stride_only,
                 waits: false,
+                rounded: None,
                 location: "".into(),
                 block: block.position,
                 grid,
