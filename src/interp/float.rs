@@ -5,9 +5,10 @@
 //!
 //! # Operands that are known approximately
 //!
-//! Where an operand is [`State::Near`], sums, products, sign changes, maxima and conversions pass the uncertainty on,
-//! by first-order error bounds that are rounded up. The result of everything else that could amplify it is unknown, as
-//! is that of a comparison that the uncertainty could turn over. Operands are never unknown here: see the callers.
+//! Where an operand is [`State::Near`], sums, products, quotients, sign changes, maxima and conversions pass the
+//! uncertainty on, by error bounds that are rounded up, and so do roots and functions that are monotone. The result of
+//! everything else that could amplify it is unknown, as is that of a comparison that the uncertainty could turn over.
+//! Operands are never unknown here: see the callers.
 
 use crate::format::{self, Encoded, Real, Round, add, decode, div, encode, format, mul, sqrt};
 use crate::program::{FloatMode, OpKind, Predicate, Rounding};
@@ -44,7 +45,7 @@ fn flushed(bits: u64, n: Number, flush: bool) -> u64 {
 /// How far an element may be from its number, in absolute terms.
 fn error(x: Scalar, n: Number) -> f64 {
     match x.state {
-        State::Near(ulps) => f64::from(ulps) * power(last_place(decode(x.bits, n), n)),
+        State::Near(ulps) => ulps * power(last_place(decode(x.bits, n), n)),
         _ => 0.0,
     }
 }
@@ -60,7 +61,14 @@ fn near(bits: u64, n: Number, error: f64) -> Scalar {
     }
     // The compiled program rounds its own operand, which may fall on the other side.
     let ulps = error / power(last_place(x, n)) * (1.0 + 1e-6) + 1.0;
-    Scalar { bits, state: State::Near(ulps as f32 * 1.000_001) }
+    Scalar { bits, state: State::Near(ulps * 1.000_001) }
+}
+
+/// The same where results that are subnormal may be flushed, which is off by less than the smallest normal number.
+fn near_or_flushed(n: Number, flush: bool, bits: u64, error: f64) -> Scalar {
+    let edge = format(n).map_or(0.0, |f| power(f.smallest_exponent() + f.mantissa_bits as i32));
+    let may_be_flushed = flush && decode(bits, n).to_f64().abs() - error < edge;
+    near(bits, n, if may_be_flushed { error + edge } else { error })
 }
 
 /// The result of an op that is rounded once from exact operands, or the propagated error.
@@ -76,10 +84,7 @@ fn rounded(n: Number, mode: FloatMode, exact: Real, loose: Option<f64>) -> Scala
     let out = flushed(bits, n, mode.flush);
     match loose {
         None => Scalar::exact(out),
-        Some(e) => {
-            let edge = format(n).map_or(0.0, |f| power(f.smallest_exponent() + f.mantissa_bits as i32));
-            if mode.flush && exact.to_f64().abs() - e < edge { Scalar::unknown(out) } else { near(out, n, e) }
-        }
+        Some(e) => near_or_flushed(n, mode.flush, out, e),
     }
 }
 
@@ -92,21 +97,37 @@ fn loose(operands: &[Scalar], n: Number) -> bool {
     operands.iter().any(|x| x.is_loose(n))
 }
 
+/// The error of a sum of approximate operands. Where one is an infinity the others change nothing.
+fn off(n: Number, sum: Real, operands: &[Scalar], e: f64) -> Option<f64> {
+    let is_sure = |x: &Scalar| matches!(x.state, State::Exact | State::Near(0.0));
+    let infinite = |x: &Scalar| matches!(decode(x.bits, n), Real::Infinite { .. }) && is_sure(x);
+    let settled = matches!(sum, Real::Infinite { .. }) && operands.iter().any(infinite);
+    (loose(operands, n) && !settled).then_some(e)
+}
+
 /// Operands as numbers, subnormal ones flushed where the op says so, and their errors.
 fn take<const N: usize>(n: Number, flush: bool, x: [Scalar; N]) -> ([Real; N], [f64; N]) {
-    (x.map(|x| decode(flushed(x.bits, n, flush), n)), x.map(|x| if x.is_loose(n) { error(x, n) } else { 0.0 }))
+    let edge = format(n).map_or(0.0, |f| power(f.smallest_exponent() + f.mantissa_bits as i32));
+    let errors = x.map(|x| {
+        let error = if x.is_loose(n) { error(x, n) } else { 0.0 };
+        let may_be_flushed = flush && error > 0.0 && decode(x.bits, n).to_f64().abs() - error < edge;
+        if may_be_flushed { error + edge } else { error }
+    });
+    (x.map(|x| decode(flushed(x.bits, n, flush), n)), errors)
 }
 
 /// `a + b`.
 pub fn sum(n: Number, mode: FloatMode, a: Scalar, b: Scalar) -> Scalar {
     let ([x, y], [ex, ey]) = take(n, mode.flush, [a, b]);
-    rounded(n, mode, add(x, y, round_of(mode.rounding)), loose(&[a, b], n).then_some(ex + ey))
+    let exact = add(x, y, round_of(mode.rounding));
+    rounded(n, mode, exact, off(n, exact, &[a, b], ex + ey))
 }
 
 /// `a - b`.
 pub fn difference(n: Number, mode: FloatMode, a: Scalar, b: Scalar) -> Scalar {
     let ([x, y], [ex, ey]) = take(n, mode.flush, [a, b]);
-    rounded(n, mode, add(x, y.negate(), round_of(mode.rounding)), loose(&[a, b], n).then_some(ex + ey))
+    let exact = add(x, y.negate(), round_of(mode.rounding));
+    rounded(n, mode, exact, off(n, exact, &[a, b], ex + ey))
 }
 
 /// `a * b`.
@@ -125,8 +146,13 @@ pub fn fused(n: Number, mode: FloatMode, a: Scalar, b: Scalar, c: Scalar) -> Sca
 
 /// `a / b`.
 pub fn quotient(n: Number, mode: FloatMode, a: Scalar, b: Scalar) -> Scalar {
-    let ([x, y], _) = take(n, mode.flush, [a, b]);
+    let ([x, y], [ex, ey]) = take(n, mode.flush, [a, b]);
     let ulps = accuracy(Accuracy::Quotient, n);
+    let (dividend, divisor) = (x.to_f64().abs(), y.to_f64().abs());
+    let e = (dividend * ey + divisor * ex) / (divisor * (divisor - ey));
+    // A divisor that may be zero has any quotient, and one at the ends of what the approximation divides by, too.
+    let ordinary = mode.rounding != Rounding::Approx || (divisor - ey > power(-126) && divisor + ey < power(126));
+    let e = if divisor > ey && ordinary { e } else { f64::INFINITY };
     let result = match mode.rounding {
         Rounding::Approx => {
             // The reciprocal of a divisor beyond 2^126 is zero, which a finite dividend does not change.
@@ -144,21 +170,35 @@ pub fn quotient(n: Number, mode: FloatMode, a: Scalar, b: Scalar) -> Scalar {
         Rounding::Full => approximate(n, mode.flush, div(x, y), ulps),
         _ => rounded(n, mode, div(x, y), None),
     };
-    amplified(loose(&[a, b], n), result)
+    if loose(&[a, b], n) { further(n, mode.flush, result, e) } else { result }
+}
+
+/// A result that is off by at most `e` because operands are.
+fn further(n: Number, flush: bool, result: Scalar, e: f64) -> Scalar {
+    let own = error(result, n);
+    if result.is_unknown() { result } else { near_or_flushed(n, flush, result.bits, e + own) }
+}
+
+/// How far a monotone function is off if its argument is off by at most `e`.
+fn spread(f: impl Fn(f64) -> f64, x: f64, e: f64) -> f64 {
+    let (low, middle, high) = (f(x - e), f(x), f(x + e));
+    let most = (middle - low).abs().max((high - middle).abs());
+    // Where the function has no value, or leaves out a pole, nothing is known.
+    if most.is_nan() || low.is_nan() || high.is_nan() { f64::INFINITY } else { most + middle.abs() * power(-50) }
 }
 
 /// The square root.
 pub fn square_root(n: Number, mode: FloatMode, a: Scalar) -> Scalar {
-    let ([x], _) = take(n, mode.flush, [a]);
+    let ([x], [e]) = take(n, mode.flush, [a]);
     let result = match mode.rounding {
         Rounding::Approx => approximate(n, mode.flush, sqrt(x), accuracy(Accuracy::Root, n)),
         _ => rounded(n, mode, sqrt(x), None),
     };
-    amplified(a.is_loose(n), result)
+    if a.is_loose(n) { further(n, mode.flush, result, spread(libm::sqrt, x.to_f64(), e)) } else { result }
 }
 
 /// A result that an implementation may miss by `ulps`.
-fn approximate(n: Number, flush: bool, x: Real, ulps: f32) -> Scalar {
+fn approximate(n: Number, flush: bool, x: Real, ulps: f64) -> Scalar {
     let bits = encode(x, n, Round::NearestEven).bits;
     if decode(bits, n).is_nan() {
         return Scalar::nan(n);
@@ -166,7 +206,7 @@ fn approximate(n: Number, flush: bool, x: Real, ulps: f32) -> Scalar {
     if flush && let Some(f) = format(n) {
         // Results at the edge may be flushed or not.
         let edge = power(f.smallest_exponent() + f.mantissa_bits as i32);
-        if (x.to_f64().abs() / edge - 1.0).abs() < f64::from(ulps + 1.0) * power(-(f.mantissa_bits as i32)) {
+        if (x.to_f64().abs() / edge - 1.0).abs() < (ulps + 1.0) * power(-(f.mantissa_bits as i32)) {
             return Scalar::unknown(bits);
         }
     }
@@ -185,7 +225,7 @@ pub enum Accuracy {
 
 /// Units in the last place that a result may be off: the bound that `docs/math.md` states, and the interpreter's own
 /// error. f16 and bf16 results come from f32 ones, so that only the final rounding may differ.
-pub fn accuracy(what: Accuracy, n: Number) -> f32 {
+pub fn accuracy(what: Accuracy, n: Number) -> f64 {
     match (what, n) {
         (Accuracy::TanhApprox, Number::F32) => 8194.0,
         (_, Number::F16 | Number::Bf16) => 1.0,
@@ -196,51 +236,83 @@ pub fn accuracy(what: Accuracy, n: Number) -> f32 {
 }
 
 /// An elementary function of one argument; `f` is its value in double precision.
-pub fn unary(n: Number, flush: bool, a: Scalar, ulps: f32, f: impl Fn(f64) -> f64) -> Scalar {
+pub fn unary(n: Number, flush: bool, a: Scalar, ulps: f64, f: impl Fn(f64) -> f64) -> Scalar {
     let ([x], _) = take(n, flush, [a]);
     amplified(a.is_loose(n), approximate(n, flush, Real::from_f64(f(x.to_f64())), ulps))
 }
 
+/// The same of a function that is monotone between any two arguments for which it has values, so that what it makes of
+/// an approximate argument lies between the values of the ends.
+pub fn monotone(n: Number, flush: bool, a: Scalar, ulps: f64, f: impl Fn(f64) -> f64) -> Scalar {
+    let ([x], [e]) = take(n, flush, [a]);
+    let result = approximate(n, flush, Real::from_f64(f(x.to_f64())), ulps);
+    if a.is_loose(n) { further(n, flush, result, spread(f, x.to_f64(), e)) } else { result }
+}
+
 /// An elementary function of two arguments.
-pub fn binary(n: Number, a: Scalar, b: Scalar, ulps: f32, f: impl Fn(f64, f64) -> f64) -> Scalar {
+pub fn binary(n: Number, a: Scalar, b: Scalar, ulps: f64, f: impl Fn(f64, f64) -> f64) -> Scalar {
     let ([x, y], _) = take(n, false, [a, b]);
     amplified(loose(&[a, b], n), approximate(n, false, Real::from_f64(f(x.to_f64(), y.to_f64())), ulps))
 }
 
+/// A number to the power of another one.
+pub fn pow(n: Number, a: Scalar, b: Scalar) -> Scalar {
+    let full = accuracy(Accuracy::Elementary, n);
+    if !a.is_loose(n) || b.is_loose(n) {
+        return binary(n, a, b, full, libm::pow);
+    }
+    let exponent = decode(b.bits, n).to_f64();
+    power_of_loose(
+        n,
+        a,
+        exponent,
+        approximate(n, false, Real::from_f64(libm::pow(decode(a.bits, n).to_f64(), exponent)), full),
+    )
+}
+
+/// `result` is the power of a number that is known approximately.
+fn power_of_loose(n: Number, a: Scalar, exponent: f64, result: Scalar) -> Scalar {
+    let ([x], [e]) = take(n, false, [a]);
+    let x = x.to_f64();
+    // On either side of zero a power is monotone; at zero it may turn, or have a pole.
+    let off = if x.abs() > e { spread(|x| libm::pow(x, exponent), x, e) } else { f64::INFINITY };
+    further(n, false, result, off)
+}
+
 /// A number to the power of an integer.
 pub fn integer_power(n: Number, a: Scalar, exponent: i128) -> Scalar {
-    let ([x], _) = take(n, false, [a]);
     // Every exponent of the language fits.
-    let value = libm::pow(x.to_f64(), exponent as f64);
-    amplified(a.is_loose(n), approximate(n, false, Real::from_f64(value), accuracy(Accuracy::Elementary, n)))
+    let exponent = exponent as f64;
+    let value = libm::pow(decode(a.bits, n).to_f64(), exponent);
+    let result = approximate(n, false, Real::from_f64(value), accuracy(Accuracy::Elementary, n));
+    if a.is_loose(n) { power_of_loose(n, a, exponent, result) } else { result }
 }
 
 /// The elementary functions of one argument.
 pub fn elementary(kind: &OpKind, n: Number, a: Scalar) -> Scalar {
     let full = accuracy(Accuracy::Elementary, n);
     let f = |f: fn(f64) -> f64| unary(n, false, a, full, f);
+    let monotone = |flush, ulps, f: fn(f64) -> f64| monotone(n, flush, a, ulps, f);
     match kind {
-        OpKind::Log => f(libm::log),
-        OpKind::Log2 => f(libm::log2),
+        OpKind::Log => monotone(false, full, libm::log),
+        OpKind::Log2 => monotone(false, full, libm::log2),
         OpKind::Sin => f(libm::sin),
         OpKind::Cos => f(libm::cos),
         OpKind::Tan => f(libm::tan),
         OpKind::Sinh => f(libm::sinh),
         OpKind::Cosh => f(libm::cosh),
-        OpKind::Tanh { rounding: Rounding::Approx } => {
-            unary(n, false, a, accuracy(Accuracy::TanhApprox, n), libm::tanh)
-        }
-        OpKind::Tanh { .. } => f(libm::tanh),
+        OpKind::Tanh { rounding: Rounding::Approx } => monotone(false, accuracy(Accuracy::TanhApprox, n), libm::tanh),
+        OpKind::Tanh { .. } => monotone(false, full, libm::tanh),
         OpKind::Exp { rounding: Rounding::Approx } => {
             // The argument times log2(e), itself rounded, is rounded before the power is taken: a relative error of
             // 7.3e-8, which the power multiplies by the argument, and which is 1.225 units where the significand is
             // next to 2.
             let x = decode(a.bits, n).to_f64().abs().min(1e3);
-            unary(n, false, a, full + 1.225 * x as f32, libm::exp)
+            monotone(false, full + 1.225 * x, libm::exp)
         }
-        OpKind::Exp { .. } => f(libm::exp),
-        OpKind::Exp2 { flush } => unary(n, *flush, a, full, libm::exp2),
-        OpKind::Rsqrt { flush } => unary(n, *flush, a, full, |x| 1.0 / libm::sqrt(x)),
+        OpKind::Exp { .. } => monotone(false, full, libm::exp),
+        OpKind::Exp2 { flush } => monotone(*flush, full, libm::exp2),
+        OpKind::Rsqrt { flush } => monotone(*flush, full, |x| 1.0 / libm::sqrt(x)),
         _ => Scalar::unknown(a.bits),
     }
 }
@@ -289,7 +361,7 @@ pub fn extremum(n: Number, largest: bool, propagate_nan: bool, flush: bool, a: S
     let chosen = if (order == Ordering::Greater) == largest { a } else { b };
     if loose(&[a, b], n) {
         // The other one may be chosen when they are close, and is then as close to the result.
-        return if flush { Scalar::unknown(chosen.bits) } else { near(chosen.bits, n, ex.max(ey)) };
+        return near_or_flushed(n, flush, chosen.bits, ex.max(ey));
     }
     result(chosen)
 }
@@ -332,4 +404,77 @@ pub fn convert(from: Number, to: Number, rounding: Rounding, a: Scalar) -> Scala
 /// The largest magnitude that rounds to no overflow, for callers that want to stay inside.
 pub fn largest(n: Number) -> f64 {
     format::format(n).map_or(f64::INFINITY, |f| decode(f.largest(), n).to_f64())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::types::Element;
+
+    /// What an op makes of an operand that may be off has to admit what it makes of those within.
+    #[test]
+    fn approximate_operands_are_covered() {
+        let n = Number::F32;
+        let exact = FloatMode::default();
+        let flushing = FloatMode { rounding: Rounding::Approx, flush: true };
+        let number = |x: f32| Scalar::exact(x.to_bits().into());
+        type Function = fn(Number, FloatMode, Scalar) -> Scalar;
+        let functions: [(&str, Function); 12] = [
+            ("x / 3", |n, m, x| quotient(n, m, x, Scalar::exact(3f32.to_bits().into()))),
+            ("3 / x", |n, m, x| quotient(n, m, Scalar::exact(3f32.to_bits().into()), x)),
+            ("x / x", |n, m, x| quotient(n, m, x, x)),
+            ("sqrt", square_root),
+            ("exp", |n, _, x| elementary(&OpKind::Exp { rounding: Rounding::NearestEven }, n, x)),
+            ("exp2", |n, m, x| elementary(&OpKind::Exp2 { flush: m.flush }, n, x)),
+            ("log", |n, _, x| elementary(&OpKind::Log, n, x)),
+            ("rsqrt", |n, m, x| elementary(&OpKind::Rsqrt { flush: m.flush }, n, x)),
+            ("tanh", |n, _, x| elementary(&OpKind::Tanh { rounding: Rounding::NearestEven }, n, x)),
+            ("pow", |n, _, x| pow(n, x, Scalar::exact((-1.5f32).to_bits().into()))),
+            ("powi", |n, _, x| integer_power(n, x, -3)),
+            ("x + x", |n, m, x| sum(n, FloatMode { rounding: Rounding::NearestEven, ..m }, x, x)),
+        ];
+        let mut known = 0;
+        for (name, f) in functions {
+            for mode in [exact, flushing] {
+                for x in [1.0f32, 1.5, 0.37, 88.0, -2.25, 1e-30, 1e-38, 3e-39, 1e30, 0.0] {
+                    for ulps in [1.0, 40.0, 1e5] {
+                        let loose = Scalar { state: State::Near(ulps), ..number(x) };
+                        let result = f(n, mode, loose);
+                        known += usize::from(!result.is_unknown());
+                        for part in [-1.0, -0.5, 0.5, 1.0] {
+                            let other = x.to_bits() as i64 + (part * ulps) as i64;
+                            let other = number(if other < 0 {
+                                -f32::from_bits(-other as u32)
+                            } else {
+                                f32::from_bits(other as u32)
+                            });
+                            let got = f(n, mode, other);
+                            let what = format!("{name} {mode:?} {x} {ulps} {part}: {got:?} and {result:?}");
+                            assert!(got.is_unknown() || result.admits(got.bits, Element::Number(n)), "{what}");
+                        }
+                    }
+                }
+            }
+        }
+        assert!(known > 500, "{known} results are known");
+    }
+
+    #[test]
+    fn infinities_stay_what_they_are() {
+        let n = Number::F32;
+        let infinity = Scalar::exact(f32::NEG_INFINITY.to_bits().into());
+        let near = |x: f32, ulps| Scalar { bits: x.to_bits().into(), state: State::Near(ulps) };
+        let m = FloatMode::default();
+        assert_eq!(sum(n, m, infinity, near(1.0, 3.0)), infinity);
+        assert_eq!(difference(n, m, infinity, near(1.0, 3.0)), infinity);
+        // What may have overflown is not sure to be one.
+        assert!(sum(n, m, near(f32::INFINITY, 3.0), near(1.0, 3.0)).is_unknown());
+        // A divisor that may be zero.
+        assert!(quotient(n, m, near(1.0, 1.0), near(f32::from_bits(2), 3.0)).is_unknown());
+        // A root and a logarithm of what may be negative.
+        assert!(elementary(&OpKind::Log, n, near(f32::from_bits(2), 3.0)).is_unknown());
+        // Terms that cancel are off by more units of zero than f32 can count.
+        let State::Near(ulps) = difference(n, m, near(1e8, 4.0), near(1e8, 4.0)).state else { panic!("unknown") };
+        assert!(ulps > f32::MAX.into() && ulps.is_finite());
+    }
 }

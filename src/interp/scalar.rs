@@ -17,7 +17,8 @@ pub enum State {
     /// These bits and no others.
     Exact,
     /// This number, give or take so many units in its last place; zeros of either sign; any NaN for NaN.
-    Near(f32),
+    /// A zero is far from others, in its units: where terms cancel there are more than 2^128 of them.
+    Near(f64),
     /// Possibly these bits, possibly others.
     Unknown,
 }
@@ -68,7 +69,7 @@ impl Scalar {
     pub fn admits(self, got: u64, element: Element) -> bool {
         match (self.state, element) {
             (State::Unknown, _) => true,
-            (State::Near(ulps), Element::Number(n)) if n.is_float() => near(self.bits, got, n, ulps.into()),
+            (State::Near(ulps), Element::Number(n)) if n.is_float() => near(self.bits, got, n, ulps),
             _ => self.bits == got,
         }
     }
@@ -129,7 +130,7 @@ mod tests {
     fn what_states_admit() {
         let f = |x: f32| u64::from(x.to_bits());
         let e = Element::Number(Number::F32);
-        let near = |x: f32, ulps: f32| Scalar { bits: f(x), state: State::Near(ulps) };
+        let near = |x: f32, ulps: f64| Scalar { bits: f(x), state: State::Near(ulps) };
         let table = [
             (Scalar::exact(f(1.0)), f(1.0), true),
             (Scalar::exact(f(0.0)), f(-0.0), false),

@@ -59,7 +59,7 @@ pub fn scalar(word: &str, n: Number) -> Result<Scalar, String> {
         return Ok(Scalar::unknown(0));
     }
     let (word, ulps) = match word.split_once('~') {
-        Some((w, u)) => (w, Some(u.parse::<f32>().map_err(|e| format!("'{word}': {e}"))?)),
+        Some((w, u)) => (w, Some(u.parse::<f64>().map_err(|e| format!("'{word}': {e}"))?)),
         None => (word, None),
     };
     if word == "nan" {

@@ -318,7 +318,7 @@ impl Bound {
         let real = decode(x.bits, self.number);
         match x.state {
             State::Unknown => self.unknown = true,
-            State::Near(u) if !real.is_nan() => self.error += f64::from(u) * power(last_place(real, self.number)),
+            State::Near(u) if !real.is_nan() => self.error += u * power(last_place(real, self.number)),
             _ => {}
         }
         match real {
@@ -364,7 +364,7 @@ impl Bound {
         let bound = self.count * libm::ldexp(self.magnitude, -precision) + self.error;
         // Both sides are off by as much.
         let ulps = 2.1 * bound / power(last_place(value, n)) + 1.0;
-        Scalar { bits: result.bits, state: State::Near(ulps as f32) }
+        Scalar { bits: result.bits, state: State::Near(ulps) }
     }
 
     fn product(&self, result: Scalar) -> Scalar {
@@ -381,6 +381,6 @@ impl Bound {
         if self.error != 0.0 || self.above >= crate::float::largest(n).log2() - 1.0 || self.below <= smallest + 1.0 {
             return Scalar::unknown(result.bits);
         }
-        Scalar { bits: result.bits, state: State::Near((2.1 * self.count + 1.0) as f32) }
+        Scalar { bits: result.bits, state: State::Near(2.1 * self.count + 1.0) }
     }
 }

@@ -128,7 +128,7 @@ fn compute(kind: &OpKind, from: Element, to: Element, x: &[Scalar]) -> Result<Sc
         | OpKind::Tan
         | OpKind::Sinh
         | OpKind::Cosh => float::elementary(kind, n, x[0]),
-        OpKind::Pow => float::binary(n, x[0], x[1], float::accuracy(float::Accuracy::Elementary, n), libm::pow),
+        OpKind::Pow => float::pow(n, x[0], x[1]),
         OpKind::PowI { exponent } => float::integer_power(n, x[0], int::value(bits(1), *exponent, Signedness::Signed)),
         OpKind::Atan2 => float::binary(n, x[0], x[1], float::accuracy(float::Accuracy::Elementary, n), libm::atan2),
         OpKind::RemF => float::remainder(n, x[0], x[1]),

@@ -81,10 +81,11 @@ impl Run<'_> {
     }
 }
 
-/// An element as a number, and whether it is that number for sure.
+/// An element as a number, how far it may be off, and whether anything is known of it.
 #[derive(Clone, Copy)]
 struct Factor {
     value: f64,
+    error: f64,
     /// The power of two of the lowest bit that is set.
     lowest: i32,
     sure: bool,
@@ -94,7 +95,15 @@ impl Factor {
     /// Exact for elements of at most eight bits, which are what is scaled.
     fn times(self, scale: Factor) -> Factor {
         let (value, lowest) = (self.value * scale.value, self.lowest + scale.lowest);
-        Factor { value, lowest, sure: self.sure && scale.sure }
+        Factor { value, error: self.error_of_product(scale), lowest, sure: self.sure && scale.sure }
+    }
+
+    /// How far a product may be off.
+    fn error_of_product(self, other: Factor) -> f64 {
+        if self.error == 0.0 && other.error == 0.0 {
+            return 0.0;
+        }
+        self.value.abs() * other.error + other.value.abs() * self.error + self.error * other.error
     }
 }
 
@@ -102,8 +111,11 @@ fn numbers(x: &Elements, n: Number) -> Vec<Factor> {
     let factor = |x: &Scalar| {
         let real = decode(x.bits, n);
         let value = real.to_f64();
-        let sure = x.state == State::Exact || (real.is_nan() && !x.is_unknown());
-        Factor { value, lowest: lowest_bit(value), sure }
+        let error = match x.state {
+            State::Near(ulps) if !real.is_nan() => ulps * power(last_place(real, n)),
+            _ => 0.0,
+        };
+        Factor { value, error, lowest: lowest_bit(value), sure: !x.is_unknown() }
     };
     x.iter().map(factor).collect()
 }
@@ -127,8 +139,8 @@ fn product(e: &Extents, f: impl Fn(usize, &[(usize, usize)]) -> Scalar) -> Vec<S
 /// `init` plus the sum of the products.
 fn dot(acc: Number, fast: bool, init: Scalar, terms: impl Iterator<Item = (Factor, Factor)>) -> Scalar {
     let start = decode(init.bits, acc);
-    let error = match init.state {
-        State::Near(ulps) if !start.is_nan() => f64::from(ulps) * power(last_place(start, acc)),
+    let mut error = match init.state {
+        State::Near(ulps) if !start.is_nan() => ulps * power(last_place(start, acc)),
         _ => 0.0,
     };
     let mut sure = !init.is_unknown();
@@ -140,6 +152,7 @@ fn dot(acc: Number, fast: bool, init: Scalar, terms: impl Iterator<Item = (Facto
     for term in terms {
         let (a, b): (Factor, Factor) = term;
         sure &= a.sure && b.sure;
+        error += a.error_of_product(b);
         sum = a.value.mul_add(b.value, sum);
         let product = (a.value * b.value).abs();
         // A product of zeros adds nothing, whatever its sign.
@@ -151,11 +164,15 @@ fn dot(acc: Number, fast: bool, init: Scalar, terms: impl Iterator<Item = (Facto
     }
     let bits = encode(Real::from_f64(sum), acc, Round::NearestEven).bits;
     let Some(f) = format::format(acc).filter(|_| sure) else { return Scalar::unknown(bits) };
+    // An infinity times what may be zero, or of either sign, is anything.
+    if !sum.is_finite() && error != 0.0 {
+        return Scalar::unknown(bits);
+    }
     if decode(bits, acc).is_nan() {
         return Scalar::nan(acc);
     }
     // Partial sums may overflow in another order.
-    if magnitude >= crate::float::largest(acc) {
+    if magnitude + error >= crate::float::largest(acc) {
         return Scalar::unknown(bits);
     }
     if sum.is_infinite() {
@@ -173,9 +190,9 @@ fn dot(acc: Number, fast: bool, init: Scalar, terms: impl Iterator<Item = (Facto
         return Scalar { bits, state: if open { State::Near(0.0) } else { State::Exact } };
     }
     // Each addition is off by at most a unit in the last place of the largest partial sum: some of them truncate.
-    let bound = magnitude * count * libm::ldexp(1.0, 1 - precision) + error;
+    let bound = (magnitude + error) * count * libm::ldexp(1.0, 1 - precision) + error;
     let ulps = bound / power(last_place(decode(bits, acc), acc)) + 1.0;
-    Scalar { bits, state: State::Near(ulps as f32) }
+    Scalar { bits, state: State::Near(ulps) }
 }
 
 /// The power of two of the lowest bit that is set; a large one for zero.
@@ -192,9 +209,24 @@ mod tests {
 
     /// Two products that cancel: `magnitude`, and its negative.
     fn cancelled(magnitude: f64) -> Scalar {
-        let factor = |value: f64| Factor { value, lowest: lowest_bit(value), sure: true };
+        let factor = |value: f64| Factor { value, error: 0.0, lowest: lowest_bit(value), sure: true };
         let terms = [magnitude, -magnitude].map(|v| (factor(v), factor(1.0)));
         dot(Number::F32, false, Scalar::exact(0), terms.into_iter())
+    }
+
+    #[test]
+    fn errors_of_factors_are_passed_on() {
+        let two = Scalar { bits: 2f32.to_bits().into(), state: State::Near(4.0) };
+        let three = Scalar::exact(3f32.to_bits().into());
+        let [two, three] = [two, three].map(|x| numbers(&std::rc::Rc::new(vec![x]), Number::F32)[0]);
+        let sum = dot(Number::F32, false, Scalar::exact(0), [(two, three)].into_iter());
+        let element = crate::types::Element::Number(Number::F32);
+        let off = |ulps: u32| u64::from((3.0 * f32::from_bits(2f32.to_bits() + ulps)).to_bits());
+        assert!(sum.admits(off(0), element) && sum.admits(off(4), element) && !sum.admits(off(40), element), "{sum:?}");
+        // What may be zero makes NaN or an infinity of an infinity.
+        let zero = Factor { value: 0.0, error: 1.0, lowest: 4096, sure: true };
+        let infinity = Factor { value: f64::INFINITY, error: 0.0, lowest: 4096, sure: true };
+        assert!(dot(Number::F32, false, Scalar::exact(0), [(zero, infinity)].into_iter()).is_unknown());
     }
 
     #[test]
