@@ -3,7 +3,7 @@
 // scalar: i32 4
 // buffer: f32 3.0*4096
 // buffer: f16 1.0*16384
-// buffer: f32 -1.0*4096 -> 259.0*4096
+// buffer: f32 -1.0*4096 -> 262.0*4096
 cuda_tile.module @m {
   entry @ring_after_reduction(%n: tile<i32>, %x0: tile<ptr<f32>>, %a0: tile<ptr<f16>>, %r0: tile<ptr<f32>>) {
     %zero = constant <i32: 0> : tile<i32>
@@ -26,7 +26,8 @@ cuda_tile.module @m {
       yield %m : tile<f32>
     }
     %column = reshape %most : tile<64xf32> -> tile<64x1xf32>
-    %first = broadcast %column : tile<64x1xf32> -> tile<64x64xf32>
+    %all = broadcast %column : tile<64x1xf32> -> tile<64x64xf32>
+    %first = addf %x, %all : tile<64x64xf32>
     %sum = for %k in (%zero to %n, step %one) : tile<i32> iter_values(%acc = %first) -> (tile<64x64xf32>) {
       %l, %t1 = load_view_tko weak %av[%zero, %k] : partition_view<tile=(64x64), tensor_view<64x256xf16, strides=[256,1]>>, tile<i32> -> tile<64x64xf16>, token
       %b, %t2 = load_view_tko weak %bv[%k, %zero] : partition_view<tile=(64x64), tensor_view<256x64xf16, strides=[64,1]>>, tile<i32> -> tile<64x64xf16>, token
