@@ -81,12 +81,14 @@ fn link_libdevice<'l>(llvm: &'l LlvmContext, module: &Module<'l>, file: &Path) -
     link_internally(module, library)
 }
 
-/// Links all of a library, so that nothing outside of the module sees it.
+/// Links all of a library, so that nothing outside of the module sees it. What is internal to the library already may
+/// have the name of a function of the module.
 fn link_internally<'l>(module: &Module<'l>, library: Module<'l>) -> Result<(), LibraryError> {
     library.set_data_layout(&module.get_data_layout());
     library.set_triple(&module.get_triple());
     let names = |m: &Module<'l>| -> Vec<std::ffi::CString> {
-        m.get_functions().filter(|f| f.count_basic_blocks() > 0).map(|f| f.get_name().to_owned()).collect()
+        let is_public = |f: &FunctionValue<'_>| f.count_basic_blocks() > 0 && f.get_linkage() != Linkage::Internal;
+        m.get_functions().filter(is_public).map(|f| f.get_name().to_owned()).collect()
     };
     let functions = names(&library);
     let tables: Vec<_> = library.get_globals().filter(|g| g.get_initializer().is_some()).collect();

@@ -13,6 +13,10 @@
 //!    optimiser inlines them at any level (at `O0` run `always-inline` by itself), then `globaldce` removes the rest
 //!    and the tables that no function reads.
 //!
+//! What a rare argument needs much code for is a function that stays one: it is internal and `noinline`, and has no
+//! entry in the registry. ptxas gives it a copy with the registers of each group of warps that calls it, and does not
+//! wait in front of it for products that are in flight.
+//!
 //! # What the code generator must leave alone
 //!
 //! The functions state each rounding. They hold under LLVM's defaults for floating point: IEEE subnormals (no

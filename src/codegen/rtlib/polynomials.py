@@ -9,6 +9,8 @@ again after each, which keeps the rounding of one coefficient from spoiling the 
 Run it with mpmath installed:  python3 polynomials.py > c/polynomials.h
 """
 
+from itertools import zip_longest
+
 from mpmath import (atan, atanh, cos, cosh, exp, floor, frexp, inf, ldexp, log, lu_solve, matrix, mp, mpf, nint, pi,
                     sin, sinh, sqrt, tan, tanh)
 
@@ -204,6 +206,26 @@ def words(bits, count):
     return [(scaled >> (bits * (count - 1 - i))) & ((1 << bits) - 1) for i in range(count)]
 
 
+# Polynomials of which a function needs one or the other: the coefficients are selected.
+PAIRS = {"sin_or_cos_f32": ("sin_f32", "cos_f32")}
+SELECTED = {name for pair in PAIRS.values() for name in pair}
+
+
+def constant(value, bits):
+    return hexadecimal(value, bits) + ("f" if bits == F32 else "")
+
+
+def define(name, comment, parameters, coefficients, bits):
+    """Prints a polynomial by Horner's rule; the coefficients are expressions, constant term first."""
+    kind, call = ("float", "tl_fmaf") if bits == F32 else ("double", "tl_fma")
+    print(f"// {comment}")
+    print(f"TL_INLINE {kind} tl_poly_{name}({kind} u{parameters}) {{")
+    print(f"  {kind} p = {coefficients[-1]};")
+    for c in reversed(coefficients[:-1]):
+        print(f"  p = {call}(p, u, {c});")
+    print("  return p;\n}\n")
+
+
 def main():
     mp.prec = 1600
     table32, table64 = [0] + words(32, 7), [0] + words(64, 19)
@@ -216,16 +238,22 @@ def main():
         suffix, bits = ("f", 24) if "F32" in name else ("", 53)
         print(f"#define {name} {hexadecimal(value, bits)}{suffix}")
     print()
+    fitted = {}
     for name, comment, target, weight, low, high, degree, bits in entries():
         coefficients, error = fit(target, weight, low, high, degree, bits)
-        kind, suffix = ("float", "f") if bits == 24 else ("double", "")
-        call = "tl_fmaf" if bits == 24 else "tl_fma"
-        print(f"// {comment}; largest error 2^{float(log(error, 2)):.1f} of the result.")
-        print(f"TL_INLINE {kind} tl_poly_{name}({kind} u) {{")
-        print(f"  {kind} p = {hexadecimal(coefficients[-1], bits)}{suffix};")
-        for c in reversed(coefficients[:-1]):
-            print(f"  p = {call}(p, u, {hexadecimal(c, bits)}{suffix});")
-        print("  return p;\n}\n")
+        fitted[name] = coefficients, bits
+        comment = f"{comment}; largest error 2^{float(log(error, 2)):.1f} of the result"
+        if name in SELECTED:
+            print(f"// {comment}.")
+        else:
+            define(name, f"{comment}.", "", [constant(c, bits) for c in coefficients], bits)
+        for pair, (first, second) in PAIRS.items():
+            if name == second:
+                # The shorter one starts with coefficients of zero, which change nothing.
+                (odd, bits), (other, _) = fitted[second], fitted[first]
+                rows = zip_longest(odd, other, fillvalue=mpf(0))
+                choices = [f"second ? {constant(a, bits)} : {constant(b, bits)}" for a, b in rows]
+                define(pair, "The second of these two polynomials or the first one.", ", int second", choices, bits)
     print("// A zero word, then the fraction bits of 2/pi, most significant word first.")
     print("TL_TABLE unsigned int tl_two_over_pi_words32[8] = {" + ", ".join(f"0x{w:08x}u" for w in table32) + "};")
     rows = [", ".join(f"0x{w:016x}ull" for w in table64[i:i + 4]) for i in range(0, 20, 4)]

@@ -366,7 +366,10 @@ impl Function {
             Function::Math { operation, float, mode } => match mode {
                 Mode::Full => {
                     float == Float::F32
-                        && matches!(operation, Math::Exp | Math::Exp2 | Math::Tanh | Math::Rsqrt | Math::Div)
+                        && matches!(
+                            operation,
+                            Math::Exp | Math::Exp2 | Math::Tan | Math::Tanh | Math::Rsqrt | Math::Div
+                        )
                 }
                 Mode::Polynomial => false,
                 _ => true,

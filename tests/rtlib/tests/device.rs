@@ -3,7 +3,8 @@
 //!
 //! * the registry and the bitcode agree on names and types;
 //! * linking gives no warning, with 64-bit and with short pointers;
-//! * nothing of the library is left but code inside the kernels: no functions, no calls;
+//! * nothing of the library is left but code inside the kernels and the functions for rare arguments;
+//! * sines, cosines and tangents branch once, around the call of such a function;
 //! * no kernel uses local memory;
 //! * no product or sum may be fused by the assembler (each states its rounding);
 //! * `ptxas`, where there is one, takes the result and needs no stack.
@@ -132,11 +133,17 @@ fn bodies(ptx: &str) -> BTreeMap<String, Vec<&str>> {
     bodies
 }
 
+/// How the functions for rare arguments are named, which kernels call.
+const FAR: &str = "tl_far_";
+
 fn check(ptx: &str, target: &str) {
-    for forbidden in [".local", "__local_depot", "call", ".func", ".extern", "trap"] {
+    for forbidden in [".local", "__local_depot", ".extern", "trap"] {
         let found =
             ptx.lines().find(|line| line.split([' ', '\t', ';', '.']).any(|w| w == forbidden.trim_matches('.')));
         assert!(found.is_none(), "{target}: {found:?}");
+    }
+    for line in ptx.lines().filter(|line| line.contains(".func ") || line.contains("call")) {
+        assert!(line.contains(FAR) || line.contains("callseq"), "{target}: {line}");
     }
     let bodies = bodies(ptx);
     for function in Function::all() {
@@ -157,7 +164,8 @@ fn registry_and_bitcode_agree() {
         assert!(!text.contains(foreign), "{foreign} in the bitcode");
     }
     let mut defined = BTreeMap::new();
-    for line in text.lines().filter(|line| line.starts_with("define")) {
+    let is_rare = |line: &str| line.starts_with("define internal") && line.contains(&format!("@{FAR}"));
+    for line in text.lines().filter(|line| line.starts_with("define") && !is_rare(line)) {
         let (head, rest) = line.split_once(&format!("@{PREFIX}")).expect("only public functions are left");
         let (name, rest) = rest.split_once('(').expect("a parameter list");
         let (parameters, rest) = rest.split_once(')').expect("its end");
@@ -201,6 +209,30 @@ fn links_into_modules_with_a_layout() {
     let short = "e-p:64:64-p3:32:32-p4:32:32-p5:32:32-p6:32:32-i64:64-i128:128-v16:16-v32:32-n16:32:64";
     check(&translate("layout", TARGETS[2], Some(ordinary), false), "64-bit pointers");
     check(&translate("short", TARGETS[2], Some(short), true), "short pointers");
+}
+
+/// A kernel branches around the call and has at most two jumps more, to the call and back.
+#[test]
+fn trigonometry_branches_once() {
+    let rare = |line: &&&str| line.contains("call.uni");
+    let mut failures = String::new();
+    for target in TARGETS {
+        let ptx = translate(&format!("branches-{}", target.0), target, None, false);
+        let bodies = bodies(&ptx);
+        for (name, limit) in
+            [("sin_f32", 48), ("cos_f32", 48), ("tan_f32", 66), ("sin_f64", 80), ("cos_f64", 80), ("tan_f64", 100)]
+        {
+            let body = &bodies[&format!("{PREFIX}{name}")];
+            let conditional = body.iter().filter(|line| line.starts_with('@') && line.contains("bra")).count();
+            let (branches, calls) =
+                (body.iter().filter(|l| l.contains("bra")).count(), body.iter().filter(rare).count());
+            println!("{} {name}: {} PTX instructions, {branches} branches", target.0, body.len());
+            if conditional != 1 || branches > 3 || calls != 1 || body.len() > limit {
+                let _ = writeln!(failures, "{} {name}: {} > {limit}\n{body:#?}", target.0, body.len());
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{failures}");
 }
 
 /// The two functions that decide the speed of softmax and gelu stay as short as they are.

@@ -167,19 +167,13 @@ TL_INLINE double tl_poly_atanh_f64(double u) {
 }
 
 // sin r = r + r u p(u), u = r^2; largest error 2^-28.0 of the result.
-TL_INLINE float tl_poly_sin_f32(float u) {
-  float p = -0x1.9955b4p-13f;
-  p = tl_fmaf(p, u, 0x1.11077cp-7f);
-  p = tl_fmaf(p, u, -0x1.555546p-3f);
-  return p;
-}
-
 // cos r = 1 + u p(u), u = r^2; largest error 2^-33.1 of the result.
-TL_INLINE float tl_poly_cos_f32(float u) {
-  float p = 0x1.99e0e8p-16f;
-  p = tl_fmaf(p, u, -0x1.6c0c1ap-10f);
-  p = tl_fmaf(p, u, 0x1.55554ap-5f);
-  p = tl_fmaf(p, u, -0x1.0p-1f);
+// The second of these two polynomials or the first one.
+TL_INLINE float tl_poly_sin_or_cos_f32(float u, int second) {
+  float p = second ? 0x1.99e0e8p-16f : 0x0p+0f;
+  p = tl_fmaf(p, u, second ? -0x1.6c0c1ap-10f : -0x1.9955b4p-13f);
+  p = tl_fmaf(p, u, second ? 0x1.55554ap-5f : 0x1.11077cp-7f);
+  p = tl_fmaf(p, u, second ? -0x1.0p-1f : -0x1.555546p-3f);
   return p;
 }
 

@@ -4,8 +4,8 @@
 // where the tests measure it. `device.h` maps the hardware operations to NVVM intrinsics, `host.h` to models of them.
 //
 // Three rules hold for every function here, because each becomes part of a kernel:
-//   * no memory: no arrays on the stack, no calls that remain after inlining; tables are constants;
-//   * the straight path has no branches where a select will do; only rare slow paths branch;
+//   * no memory: no arrays on the stack; tables are constants;
+//   * the straight path has no branches where a select will do; only rare slow paths branch, and long ones are calls;
 //   * rounding is spelled out: contraction is off, and a fused operation is written as one.
 #pragma once
 
@@ -18,6 +18,8 @@ typedef long long tl_i64;
 
 #define TL_INLINE static inline __attribute__((always_inline))
 #define TL_EXPORT __attribute__((always_inline))
+// What a kernel calls where a rare argument wants much code.
+#define TL_FAR static __attribute__((noinline))
 #define TL_RARE(condition) __builtin_expect(!!(condition), 0)
 
 #define TL_INF_F32 __builtin_inff()

@@ -2,7 +2,7 @@
 //
 // The argument is brought to r in [-pi/4, pi/4] by subtracting the nearest multiple q of pi/2. Up to a limit this is
 // Cody and Waite's method: pi/2 stands as a sum of three numbers, and fused multiply-adds make the first difference
-// exact. Beyond it (rare, so behind a branch) it is Payne and Hanek's: x = m * 2^k with an integer m, and only those
+// exact. Beyond it (rare, so in a function of its own) it is Payne and Hanek's: x = m * 2^k with an integer m, and only those
 // bits of 2/pi matter in x * 2/pi that neither give a multiple of four quadrants nor are too small to see. They are
 // cut out of a table as an integer and multiplied by m modulo 2^96 (f32) or 2^192 (f64); the top two bits of the
 // product are the quadrant, the others the position within it.
@@ -17,7 +17,10 @@ typedef struct {
   tl_i32 q;
 } tl_quadrant_f32;
 
-TL_INLINE tl_quadrant_f32 tl_trig_far_f32(float x) {
+#define TL_NEAR_F32 0x1p+16f
+
+// For finite x of at least 2, infinities and NaN.
+TL_INLINE tl_quadrant_f32 tl_trig_reduce_far_f32(float x) {
   tl_u32 bits = tl_bits32(x);
   tl_u32 m = (bits << 8) | 0x80000000u;
   tl_u32 offset = ((bits >> 23) & 0xffu) - 128;  // The unbiased exponent less one.
@@ -32,6 +35,7 @@ TL_INLINE tl_quadrant_f32 tl_trig_far_f32(float x) {
   double r = (double)fraction * (HALF_PI_F64_HI * 0x1p-64);
   int negative = (tl_i32)bits < 0;
   r = negative ? -r : r;
+  r = tl_fabsf(x) < TL_INF_F32 ? r : TL_NAN_F64;
   tl_quadrant_f32 reduced;
   reduced.r = (float)r;
   reduced.lo = (float)(r - (double)reduced.r);
@@ -39,7 +43,8 @@ TL_INLINE tl_quadrant_f32 tl_trig_far_f32(float x) {
   return reduced;
 }
 
-TL_INLINE tl_quadrant_f32 tl_trig_reduce_f32(float x) {
+// For |x| up to TL_NEAR_F32, and NaN.
+TL_INLINE tl_quadrant_f32 tl_trig_reduce_near_f32(float x) {
   float t = tl_fmaf(x, TWO_OVER_PI_F32, TL_ROUND_F32);
   float n = t - TL_ROUND_F32;
   tl_quadrant_f32 reduced;
@@ -52,52 +57,66 @@ TL_INLINE tl_quadrant_f32 tl_trig_reduce_f32(float x) {
   float lost = (head - (sum + back)) + (back - p);
   reduced.lo = (sum - reduced.r) + tl_fmaf(n, -HALF_PI_F32_LO, lost - p_lo);
   reduced.q = (tl_i32)tl_bits32(t);
-  if (TL_RARE(tl_fabsf(x) > 0x1p+16f)) {
-    if (tl_fabsf(x) < TL_INF_F32) {
-      reduced = tl_trig_far_f32(x);
-    } else {
-      reduced.r = x - x;  // NaN, also for the infinities.
-      reduced.lo = 0.0f;
-      reduced.q = 0;
-    }
-  }
   return reduced;
 }
 
-TL_INLINE float tl_sin_kernel_f32(float r, float u) { return tl_fmaf(r * u, tl_poly_sin_f32(u), r); }
-TL_INLINE float tl_cos_kernel_f32(float u) { return tl_fmaf(u, tl_poly_cos_f32(u), 1.0f); }
-
-// The sine after q quadrants; the cosine is the sine one quadrant further.
+// The sine after q quadrants; the cosine is the sine one quadrant further. Both polynomials have the form
+// b + (b * u) * p(u), with b = r or 1, so that their coefficients are selected and not their values: the sine's first
+// one is zero.
 TL_INLINE float tl_sin_quadrant_f32(float r, tl_i32 q) {
+  int odd = q & 1;
   float u = r * r;
-  float value = q & 1 ? tl_cos_kernel_f32(u) : tl_sin_kernel_f32(r, u);
+  float base = odd ? 1.0f : r;
+  float value = tl_fmaf(base * u, tl_poly_sin_or_cos_f32(u, odd), base);
   return tl_float(tl_bits32(value) ^ (((tl_u32)q & 2u) << 30));
 }
 
-TL_EXPORT float __tileir_sin_f32(float x) {
-  tl_quadrant_f32 reduced = tl_trig_reduce_f32(x);
-  // A sum of zeros of both signs would lose the sign of -0.
-  return x == 0.0f ? x : tl_sin_quadrant_f32(reduced.r, reduced.q);
-}
-
-TL_EXPORT float __tileir_cos_f32(float x) {
-  tl_quadrant_f32 reduced = tl_trig_reduce_f32(x);
-  return tl_sin_quadrant_f32(reduced.r, reduced.q + 1);
-}
-
-TL_EXPORT float __tileir_tan_f32(float x) {
-  tl_quadrant_f32 reduced = tl_trig_reduce_f32(x);
+TL_INLINE float tl_tan_quadrant_f32(tl_quadrant_f32 reduced) {
   float r = reduced.r, u = r * r;
   // tan(r + lo) = r + tail, the derivative taking up lo; the sum of two keeps the reciprocal within its own rounding.
   float tail = (r * u) * tl_poly_tan_f32(u);
   float slope = r + tail;
   tail += tl_fmaf(slope * slope, reduced.lo, reduced.lo);
   float hi = r + tail, lo = (r - hi) + tail;
-  float inverse = -1.0f / hi;
+  // An approximation will do, because the residual corrects it. r = 0 occurs only for x = 0, in quadrant 0, where the
+  // reciprocal is dropped.
+  float inverse = tl_rcp_approx_ftz(-hi);
   float residual = tl_fmaf(inverse, lo, tl_fmaf(inverse, hi, 1.0f));
-  // r = 0 occurs only for x = 0, in quadrant 0, where the reciprocal is dropped. As for the sine, -0 stays.
-  float value = reduced.q & 1 ? tl_fmaf(inverse, residual, inverse) : hi;
-  return x == 0.0f ? x : value;
+  return reduced.q & 1 ? tl_fmaf(inverse, residual, inverse) : hi;
+}
+
+// Huge arguments are so rare that they get functions of their own: a branch around a call is all that they cost the
+// others, in instructions and in registers.
+TL_FAR float tl_far_sin_f32(float x) {
+  tl_quadrant_f32 reduced = tl_trig_reduce_far_f32(x);
+  return tl_sin_quadrant_f32(reduced.r, reduced.q);
+}
+
+TL_FAR float tl_far_cos_f32(float x) {
+  tl_quadrant_f32 reduced = tl_trig_reduce_far_f32(x);
+  return tl_sin_quadrant_f32(reduced.r, reduced.q + 1);
+}
+
+TL_FAR float tl_far_tan_f32(float x) { return tl_tan_quadrant_f32(tl_trig_reduce_far_f32(x)); }
+
+TL_EXPORT float __tileir_sin_f32(float x) {
+  tl_quadrant_f32 reduced = tl_trig_reduce_near_f32(x);
+  float value = tl_sin_quadrant_f32(reduced.r, reduced.q);
+  // A sum of zeros of both signs would lose the sign of -0.
+  value = x == 0.0f ? x : value;
+  return TL_RARE(tl_fabsf(x) > TL_NEAR_F32) ? tl_far_sin_f32(x) : value;
+}
+
+TL_EXPORT float __tileir_cos_f32(float x) {
+  tl_quadrant_f32 reduced = tl_trig_reduce_near_f32(x);
+  float value = tl_sin_quadrant_f32(reduced.r, reduced.q + 1);
+  return TL_RARE(tl_fabsf(x) > TL_NEAR_F32) ? tl_far_cos_f32(x) : value;
+}
+
+TL_EXPORT float __tileir_tan_f32(float x) {
+  float value = tl_tan_quadrant_f32(tl_trig_reduce_near_f32(x));
+  value = x == 0.0f ? x : value;
+  return TL_RARE(tl_fabsf(x) > TL_NEAR_F32) ? tl_far_tan_f32(x) : value;
 }
 
 typedef struct {
@@ -105,8 +124,10 @@ typedef struct {
   tl_i32 q;
 } tl_quadrant_f64;
 
-// |fraction| * 2^-126 quadrants, as an unevaluated sum times pi/2.
-TL_INLINE tl_quadrant_f64 tl_trig_far_f64(double x) {
+#define TL_NEAR_F64 0x1p+20
+
+// For finite x of at least 2, infinities and NaN: |fraction| * 2^-126 quadrants, as an unevaluated sum times pi/2.
+TL_INLINE tl_quadrant_f64 tl_trig_reduce_far_f64(double x) {
   tl_u64 bits = tl_bits64(x);
   tl_u64 m = (bits << 11) | 0x8000000000000000ull;
   tl_u32 offset = ((tl_u32)(bits >> 52) & 0x7ffu) - 1024;
@@ -138,6 +159,7 @@ TL_INLINE tl_quadrant_f64 tl_trig_far_f64(double x) {
   d2 *= scale * 0x1p-53;
   double r = d1 * HALF_PI_F64_HI;
   double lo = tl_fma(d1, HALF_PI_F64_HI, -r) + tl_fma(d2, HALF_PI_F64_HI, d1 * HALF_PI_F64_MID);
+  r = tl_fabs(x) < TL_INF_F64 ? r : TL_NAN_F64;
   int negative = ((tl_i64)bits < 0) != over;
   tl_quadrant_f64 reduced;
   reduced.r = negative ? -r : r;
@@ -146,7 +168,8 @@ TL_INLINE tl_quadrant_f64 tl_trig_far_f64(double x) {
   return reduced;
 }
 
-TL_INLINE tl_quadrant_f64 tl_trig_reduce_f64(double x) {
+// For |x| up to TL_NEAR_F64, and NaN.
+TL_INLINE tl_quadrant_f64 tl_trig_reduce_near_f64(double x) {
   double t = tl_fma(x, TWO_OVER_PI_F64, TL_ROUND_F64);
   double n = t - TL_ROUND_F64;
   double head = tl_fma(-n, HALF_PI_F64_HI, x);  // Exact.
@@ -161,15 +184,6 @@ TL_INLINE tl_quadrant_f64 tl_trig_reduce_f64(double x) {
   reduced.r = r + rest;
   reduced.lo = (r - reduced.r) + rest;
   reduced.q = (tl_i32)tl_bits64(t);
-  if (TL_RARE(tl_fabs(x) > 0x1p+20)) {
-    if (tl_fabs(x) < TL_INF_F64) {
-      reduced = tl_trig_far_f64(x);
-    } else {
-      reduced.r = x - x;
-      reduced.lo = 0.0;
-      reduced.q = 0;
-    }
-  }
   return reduced;
 }
 
@@ -195,21 +209,8 @@ TL_INLINE double tl_sin_quadrant_f64(double r, double lo, tl_i32 q) {
   return tl_double(tl_bits64(value) ^ ((tl_u64)((tl_u32)q & 2u) << 62));
 }
 
-TL_EXPORT double __tileir_sin_f64(double x) {
-  tl_quadrant_f64 reduced = tl_trig_reduce_f64(x);
-  // Keeps the sign of zero.
-  double value = tl_sin_quadrant_f64(reduced.r, reduced.lo, reduced.q);
-  return tl_fabs(x) < 0x1p-27 ? x : value;
-}
-
-TL_EXPORT double __tileir_cos_f64(double x) {
-  tl_quadrant_f64 reduced = tl_trig_reduce_f64(x);
-  return tl_sin_quadrant_f64(reduced.r, reduced.lo, reduced.q + 1);
-}
-
 // The quotient of sine and cosine, each a head and a tail, with one correction from the residual.
-TL_EXPORT double __tileir_tan_f64(double x) {
-  tl_quadrant_f64 reduced = tl_trig_reduce_f64(x);
+TL_INLINE double tl_tan_quadrant_f64(tl_quadrant_f64 reduced) {
   double r = reduced.r, lo = reduced.lo, u = r * r;
   double sine_tail = tl_sin_tail_f64(r, lo, u);
   double sine = r + sine_tail;
@@ -223,6 +224,37 @@ TL_EXPORT double __tileir_tan_f64(double x) {
   double below = odd ? sine : cosine, below_lo = odd ? sine_lo : cosine_lo;
   double quotient = above / below;
   double residual = tl_fma(-quotient, below, above) + tl_fma(-quotient, below_lo, above_lo);
-  double value = quotient + residual / below;
-  return tl_fabs(x) < 0x1p-27 ? x : value;
+  return quotient + residual / below;
+}
+
+TL_FAR double tl_far_sin_f64(double x) {
+  tl_quadrant_f64 reduced = tl_trig_reduce_far_f64(x);
+  return tl_sin_quadrant_f64(reduced.r, reduced.lo, reduced.q);
+}
+
+TL_FAR double tl_far_cos_f64(double x) {
+  tl_quadrant_f64 reduced = tl_trig_reduce_far_f64(x);
+  return tl_sin_quadrant_f64(reduced.r, reduced.lo, reduced.q + 1);
+}
+
+TL_FAR double tl_far_tan_f64(double x) { return tl_tan_quadrant_f64(tl_trig_reduce_far_f64(x)); }
+
+TL_EXPORT double __tileir_sin_f64(double x) {
+  tl_quadrant_f64 reduced = tl_trig_reduce_near_f64(x);
+  double value = tl_sin_quadrant_f64(reduced.r, reduced.lo, reduced.q);
+  // Keeps the sign of zero.
+  value = tl_fabs(x) < 0x1p-27 ? x : value;
+  return TL_RARE(tl_fabs(x) > TL_NEAR_F64) ? tl_far_sin_f64(x) : value;
+}
+
+TL_EXPORT double __tileir_cos_f64(double x) {
+  tl_quadrant_f64 reduced = tl_trig_reduce_near_f64(x);
+  double value = tl_sin_quadrant_f64(reduced.r, reduced.lo, reduced.q + 1);
+  return TL_RARE(tl_fabs(x) > TL_NEAR_F64) ? tl_far_cos_f64(x) : value;
+}
+
+TL_EXPORT double __tileir_tan_f64(double x) {
+  double value = tl_tan_quadrant_f64(tl_trig_reduce_near_f64(x));
+  value = tl_fabs(x) < 0x1p-27 ? x : value;
+  return TL_RARE(tl_fabs(x) > TL_NEAR_F64) ? tl_far_tan_f64(x) : value;
 }
