@@ -2,6 +2,7 @@
 //!
 //! * No kernel spills registers, but for those that are listed, and these not more than it says there.
 //! * Kernels that memory limits move 16 bytes at once, read each byte once, and have few instructions.
+//! * Sines, cosines and tangents one after the other need no more registers than one, and branch once each.
 //!
 //! What matrix products are made of is looked at in `tests/products.rs`. By default spills are counted on sm_90;
 //! `TILEIRAS_TEST_FULL=1` takes a target of each generation, and has ptxas assemble every program for all the others.
@@ -15,7 +16,9 @@ mod sass;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use sass::{Instruction, assemble, disassemble};
-use std::{env, fs, path::PathBuf, process::ExitCode};
+use std::{env, fmt::Write, fs, path::PathBuf, process::ExitCode};
+use tile_interface::{DebugInfo, Emit};
+use tile_targets::Target;
 
 const GENERATIONS: &[&str] = &["sm_80", "sm_90", "sm_100", "sm_120"];
 const OTHERS: &[&str] = &["sm_86", "sm_87", "sm_88", "sm_89", "sm_103", "sm_107", "sm_110", "sm_121"];
@@ -43,6 +46,10 @@ fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
+    for ((function, most), target) in EVALUATED.into_iter().flat_map(|f| ["sm_90", "sm_100"].map(|t| (f, t))) {
+        trials
+            .push(Trial::test(format!("evaluations/{function}/{target}"), move || evaluations(function, most, target)));
+    }
     for (name, &target) in programs.iter().flat_map(|p| targets.iter().map(move |t| (p.clone(), t))) {
         trials.push(Trial::test(format!("spills/{name}/{target}"), move || spills(&name, target)));
     }
@@ -66,6 +73,62 @@ fn programs() -> Result<Vec<String>, String> {
     }
     programs.sort();
     Ok(programs)
+}
+
+/// A sum of values of a function at as many multiples of a tile, eight elements of which each thread has. The kernel is
+/// named as a function of the library.
+fn sum_of(function: &str, count: usize) -> String {
+    const TILE: &str = "tile<1024xf32>";
+    const VIEW: &str = "partition_view<tile=(1024), tensor_view<1024xf32, strides=[1]>>";
+    let mut text = format!(
+        "cuda_tile.module @m {{\n  entry @tl_far_{function}_f32(%x: tile<ptr<f32>>) {{\n    \
+         %p = assume div_by<16>, %x : tile<ptr<f32>>\n    \
+         %v = make_tensor_view %p, shape = [1024], strides = [1] : tensor_view<1024xf32, strides=[1]>\n    \
+         %w = make_partition_view %v : {VIEW}\n    %i = constant <i32: 0> : tile<i32>\n    \
+         %a, %t = load_view_tko weak %w[%i] : {VIEW}, tile<i32> -> {TILE}, token\n    \
+         %s0 = constant <f32: 0.0> : {TILE}\n"
+    );
+    for q in 0..count {
+        let _ = write!(
+            text,
+            "    %c{q} = constant <f32: {q}.5> : {TILE}\n    %m{q} = mulf %a, %c{q} : {TILE}\n    \
+             %f{q} = {function} %m{q} : {TILE}\n    %s{} = addf %s{q}, %f{q} : {TILE}\n",
+            q + 1
+        );
+    }
+    text + &format!(
+        "    %u = store_view_tko weak %s{count}, %w[%i] token=%t : {TILE}, {VIEW}, tile<i32> -> token\n    return\n  }}\n}}\n"
+    )
+}
+
+/// How many instructions an evaluation takes, at most.
+const EVALUATED: [(&str, usize); 3] = [("sin", 40), ("cos", 40), ("tan", 60)];
+
+fn evaluations(function: &str, most: usize, target: &str) -> Result<(), Failed> {
+    const COUNTS: [usize; 2] = [10, 40];
+    let name = target;
+    let target = Target::by_name(name).ok_or("unknown target")?;
+    let mut few = 0;
+    for count in COUNTS {
+        let ptx = kernels::compile(sum_of(function, count).as_bytes(), target, 3, Emit::Ptx)?.text;
+        let cubin = cubin::assemble(&ptx, target, 3, DebugInfo::None)?;
+        let evaluations = 8 * count;
+        let branches = ptx.lines().filter(|l| l.trim().starts_with('@') && l.contains("bra")).count();
+        if branches > evaluations {
+            return Err(format!("{branches} branches in {evaluations} evaluations").into());
+        }
+        let kernel = cubin.resources.iter().max_by_key(|r| r.registers).ok_or("no kernel")?;
+        let stack = cubin.resources.iter().map(|r| r.stack_frame).max().unwrap_or(0);
+        few = if few == 0 { kernel.registers } else { few };
+        if stack > 0 || kernel.registers > 64 || kernel.registers > few + 8 {
+            return Err(format!("{count} times: {kernel:?}, {few} registers in the shorter kernel").into());
+        }
+        let code = disassemble(&cubin, &format!("{function}-{name}-{count}"))?;
+        if code.len() > most * evaluations + 256 {
+            return Err(format!("{} instructions for {evaluations} evaluations", code.len()).into());
+        }
+    }
+    Ok(())
 }
 
 /// Kernels that spill, with the most bytes of loads or of stores.

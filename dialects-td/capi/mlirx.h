@@ -177,6 +177,8 @@ MLIR_CAPI_EXPORTED MlirAttribute mlirxLLVMSubprogramGet(MlirAttribute unit, Mlir
 MLIR_CAPI_EXPORTED void mlirxDialectRegistryInsertUpstream(MlirDialectRegistry);
 // Gives the uses of each value in a module of LLVM IR (an LLVMModuleRef) the order that its text has.
 MLIR_CAPI_EXPORTED void mlirxLLVMModuleSortUses(void *module);
+// Moves instructions of such a module that only a branch needs into the branch. Returns how many.
+MLIR_CAPI_EXPORTED unsigned mlirxLLVMModuleSinkIntoBranches(void *module);
 #ifdef __cplusplus
 }
 #endif

@@ -10,6 +10,7 @@ pub mod names;
 mod optimiser;
 mod packing;
 mod parts;
+mod sinking;
 mod unsupported;
 mod workarounds;
 
@@ -99,12 +100,19 @@ const TRIPLE: &str = "nvptx64-nvidia-cuda";
 /// LLVM is set up once a process: the target, 32-bit addresses for the memory spaces that have them, and what the
 /// vectoriser of straight-line code looks for. Sums and conditions across a vector are none of it: words of two
 /// elements have no instructions for them, and looking for them in a program that compares much takes longer than all
-/// the rest.
+/// the rest. LLVM sinks nothing: [`sinking`] does, where it pays.
 fn initialise() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         LlvmTarget::initialize_nvptx(&InitializationConfig::default());
-        let arguments = [c"tileiras", c"-nvptx-short-ptr", c"-slp-vectorize-hor=false"].map(|a| a.as_ptr());
+        let arguments = [
+            c"tileiras",
+            c"-nvptx-short-ptr",
+            c"-slp-vectorize-hor=false",
+            c"-instcombine-code-sinking=false",
+            c"-disable-machine-sink",
+        ]
+        .map(|a| a.as_ptr());
         // SAFETY: the strings are static; LLVM reads them during the call.
         unsafe {
             let count = arguments.len() as i32;
@@ -217,6 +225,7 @@ impl<'l> Code<'l> {
         if level > 0 {
             // Equal values have become one.
             fan_out::bound(&self.module);
+            sinking::into_branches(&self.module);
         }
         self.sort_uses();
         messages::errors().map_or(Ok(()), |text| Err(CodegenError::Optimise(text)))
