@@ -220,7 +220,7 @@ impl<'l> Code<'l> {
             fan_out::bound(&self.module);
         }
         let pipeline = optimiser::pipeline(&self.module, self.options.target, level);
-        self.run(&pipeline)?;
+        packing::without_long(&self.module, || self.run(&pipeline))?;
         workarounds::apply(&self.module);
         if level > 0 {
             // Equal values have become one.

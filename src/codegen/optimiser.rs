@@ -148,7 +148,7 @@ mod tests {
     use tile_targets::Target;
 
     /// Two sums of neighbours in memory after the passes of the level.
-    fn optimised(ty: &str, name: &str, level: u8) -> String {
+    fn optimised(ty: &str, name: &str, level: u8, attributes: &str) -> String {
         crate::codegen::initialise();
         let triple = TargetTriple::create(crate::codegen::TRIPLE);
         let target = Target::by_name(name).unwrap();
@@ -165,7 +165,7 @@ mod tests {
             .unwrap();
         let text = format!(
             "target triple = \"{}\"\n\
-             define ptx_kernel void @f(ptr addrspace(1) align 16 %p) {{\n\
+             define ptx_kernel void @f(ptr addrspace(1) align 16 %p) {attributes} {{\n\
              %q = getelementptr {ty}, ptr addrspace(1) %p, i64 1\n\
              %a = load {ty}, ptr addrspace(1) %p, align 8\n\
              %b = load {ty}, ptr addrspace(1) %q\n\
@@ -189,10 +189,16 @@ mod tests {
     fn short_elements_are_packed() {
         for level in 0..=3 {
             for (ty, packed) in [("half", true), ("float", false)] {
-                let found = optimised(ty, "sm_90", level).contains(&format!("fadd <2 x {ty}>"));
+                let found = optimised(ty, "sm_90", level, "").contains(&format!("fadd <2 x {ty}>"));
                 assert_eq!(found, packed && level >= 2, "{ty} at {level}");
             }
         }
+    }
+
+    /// The attribute that keeps the vectoriser from long functions.
+    #[test]
+    fn what_is_left_out_is_not_packed() {
+        assert!(!optimised("half", "sm_90", 3, "noimplicitfloat").contains("fadd <2 x half>"));
     }
 
     /// The passes of a pipeline, by LLVM's own tool, with all options and in one form.

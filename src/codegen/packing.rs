@@ -4,8 +4,13 @@
 //! vectors has 32 bits, or 64 where there are instructions for two numbers of 32, so there is nothing for it to do
 //! where all elements are at least as long, and it takes a quarter of the optimiser's time for a small kernel to find
 //! that out.
+//!
+//! It does not do all functions where it pays: at the end of each it compares the vectors that it has made of scalars
+//! with each other, which takes longer than all the rest where they are tens of thousands. LLVM has no limit of its
+//! own, but leaves out functions that must not use registers of vectors without being told to.
 
 use inkwell::{
+    attributes::{Attribute, AttributeLoc},
     module::Module,
     types::{AnyType, AnyTypeEnum, BasicTypeEnum},
 };
@@ -13,6 +18,28 @@ use tile_targets::{Feature, Target};
 
 /// Bits of a vector of integers.
 const WORD: u32 = 32;
+
+/// The most instructions of a function whose elements are packed. The longest kernel of the corpus has an eighth of it.
+const LONGEST: usize = 1 << 16;
+
+const APART: &str = "noimplicitfloat";
+
+/// Runs the optimiser with long functions left out of the vectoriser.
+pub fn without_long<'m, R>(module: &Module<'m>, optimise: impl FnOnce() -> R) -> R {
+    let kind = Attribute::get_named_enum_kind_id(APART);
+    for function in module.get_functions() {
+        let count = function.get_basic_block_iter().flat_map(|b| b.get_instructions()).take(LONGEST + 1).count();
+        if count > LONGEST {
+            let apart = module.get_context().create_enum_attribute(kind, 0);
+            function.add_attribute(AttributeLoc::Function, apart);
+        }
+    }
+    let result = optimise();
+    for function in module.get_functions() {
+        function.remove_enum_attribute(AttributeLoc::Function, kind);
+    }
+    result
+}
 
 /// Whether an instruction results in elements of which a word holds several. Conditions do not count: predicates are
 /// not packed.
@@ -43,6 +70,25 @@ mod tests {
         let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "test");
         let context = Context::create();
         pays(&context.create_module_from_ir(buffer).unwrap(), Target::by_name(target).unwrap())
+    }
+
+    #[test]
+    fn long_functions_are_left_out() {
+        let kind = Attribute::get_named_enum_kind_id(APART);
+        let found = |count: usize| {
+            let body: String = (1..count).map(|i| format!("  %a{i} = add i32 %x, {i}\n")).collect();
+            let text = format!("define void @f(i32 %x) {{\n{body}  ret void\n}}\n\0");
+            let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "test");
+            let context = Context::create();
+            let module = context.create_module_from_ir(buffer).unwrap();
+            let is_left_out = || {
+                let function = module.get_function("f").unwrap();
+                function.get_enum_attribute(AttributeLoc::Function, kind).is_some()
+            };
+            (without_long(&module, is_left_out), is_left_out())
+        };
+        assert_eq!(found(LONGEST), (false, false));
+        assert_eq!(found(LONGEST + 1), (true, false));
     }
 
     #[test]
