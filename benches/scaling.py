@@ -1,15 +1,23 @@
 #!/usr/bin/env python3
 """How the time of compilation grows with the length of a program.
 
-    benches/scaling.py [--tileiras FILE] [--before FILE] [--ptxas FILE] [--gpu-name sm_NN] [--least N] [--doublings K]
-                       [--longest S] [--runs R] [KIND...]
+    benches/scaling.py [--tileiras FILE] [--before FILE] [--stages] [--ptxas FILE] [--gpu-name sm_NN] [--least N]
+                       [--doublings K] [--longest S] [--runs R] [KIND...]
 
 Compiles generated programs with N, 2N, 4N, ... parts at -O3 to PTX and prints, for each, the processor time of the
-command in seconds (the least of R runs) and its ratio to that of half the length: 2 is linear, 4 quadratic. With
---before another command does the same in turns with the first one; with --ptxas the assembler gets what they made. The
-first row of a kind that takes longer than --longest seconds in a column is the last one of that column. The kinds:
+command in seconds (the least of R runs) and the exponent of its growth since half the length: 1 is linear, 2 quadratic.
+With --before another command does the same in turns with the first one; with --stages each stage in front of PTX has a
+column too, with all that leads to it; with --ptxas the assembler gets what they made. The first row of a kind that
+takes longer than --longest seconds in a column is the last one of that column. The kinds:
 
     views       loads and stores through views with checked bounds, one behind the other by tokens
+    loads       loads of tiles of 1024 elements, each added to a sum
+    gathered    the same loads, the sum after all of them
+    copies      loads and stores of such tiles in extents that are known, without a branch
+    entries     kernels of a module, each with a load and a store
+    products    loops one behind the other, each with a product of tiles that it loads; 8 to 64
+    rings       loops inside of each other, 2 to 5 levels of them, with as many loads of operands on each level as there
+                are parts; 1 to 6
     ifs         branches one behind the other, each with a store
     values      branches one behind the other, each with a result
     loops       loops one behind the other, each with a store
@@ -17,9 +25,11 @@ first row of a kind that takes longer than --longest seconds in a column is the 
     arithmetic  additions and products of tiles
     nested      loops inside of each other; at most 256, which is the limit
     tokens      loops inside of each other that carry a token; at most 256
+    sines       sines, each added to a sum
 """
 
 import argparse
+import math
 import os
 import pathlib
 import resource
@@ -35,6 +45,7 @@ MAKE_VIEW = f"""    %p = assume div_by<16>, %x : tile<ptr<f32>>
 """
 BOUNDS = "    %z = constant <i32: 0> : tile<i32>\n    %o = constant <i32: 1> : tile<i32>\n"
 DEEPEST = 250
+STAGES = ["cuda-tile", "tileaa", "tileas", "llvm"]
 
 
 def views(n: int) -> str:
@@ -47,6 +58,108 @@ def views(n: int) -> str:
         f"    %t{q + 1} = store_view_tko weak %b{q}, %tiles[%i{q}] token=%r{q}"
         f" : tile<128xf32>, {VIEW}, tile<i32> -> token\n"
         for q in range(n))
+
+
+WIDE = "partition_view<tile=(1024), tensor_view<?xf32, strides=[1]>>"
+WIDE_TILE = "tile<1024xf32>"
+MAKE_WIDE_VIEW = MAKE_VIEW.replace(VIEW, WIDE) + f"    %s0 = constant <f32: 0.0> : {WIDE_TILE}\n"
+STORE_WIDE = f"_view_tko weak %{{}}, %tiles[%i] : {WIDE_TILE}, {WIDE}, tile<i32> -> token\n"
+
+
+def load(q: int) -> str:
+    return (f"    %c{q} = constant <i32: {q}> : tile<i32>\n    %i{q} = addi %i, %c{q} : tile<i32>\n"
+            f"    %a{q}, %r{q} = load_view_tko weak %tiles[%i{q}] : {WIDE}, tile<i32> -> {WIDE_TILE}, token\n")
+
+
+def add(q: int, term: str) -> str:
+    return f"    %s{q + 1} = addf %s{q}, %{term}{q} : {WIDE_TILE}\n"
+
+
+def loads(n: int) -> str:
+    return (MAKE_WIDE_VIEW + "".join(load(q) + add(q, "a") for q in range(n)) + "    %w = store" +
+            STORE_WIDE.format(f"s{n}"))
+
+
+def gathered(n: int) -> str:
+    return (MAKE_WIDE_VIEW + "".join(map(load, range(n))) + "".join(add(q, "a") for q in range(n)) + "    %w = store" +
+            STORE_WIDE.format(f"s{n}"))
+
+
+def sines(n: int) -> str:
+    text = MAKE_WIDE_VIEW + load(0)
+    for q in range(n):
+        text += (f"    %k{q} = constant <f32: {q}.5> : {WIDE_TILE}\n    %m{q} = mulf %a0, %k{q} : {WIDE_TILE}\n"
+                 f"    %b{q} = sin %m{q} : {WIDE_TILE}\n") + add(q, "b")
+    return text + "    %w = store" + STORE_WIDE.format(f"s{n}")
+
+
+def copies(n: int) -> str:
+    view = f"tensor_view<{1024 * n}xf32, strides=[1]>"
+    extent = f"partition_view<tile=(1024), {view}>"
+    text = ("    %p = assume div_by<16>, %x : tile<ptr<f32>>\n"
+            f"    %v = make_tensor_view %p, shape = [{1024 * n}], strides = [1] : {view}\n"
+            f"    %tiles = make_partition_view %v : {extent}\n")
+    for q in range(n):
+        text += (f"    %c{q} = constant <i32: {q}> : tile<i32>\n"
+                 f"    %a{q}, %r{q} = load_view_tko weak %tiles[%c{q}] : {extent}, tile<i32> -> {WIDE_TILE}, token\n"
+                 f"    %b{q} = addf %a{q}, %a{q} : {WIDE_TILE}\n    %t{q} = store_view_tko weak %b{q}, %tiles[%c{q}]"
+                 f" : {WIDE_TILE}, {extent}, tile<i32> -> token\n")
+    return text
+
+
+MATRIX = "tensor_view<?x?xf16, strides=[?,1]>"
+OPERAND = f"partition_view<tile=(64x64), padding_value = zero, {MATRIX}>"
+SUM = "tile<64x64xf32>"
+MAKE_MATRIX = BOUNDS + f"""    %q = assume div_by<16>, %h : tile<ptr<f16>>
+    %n = assume div_by<16>, %m : tile<i32>
+    %v = make_tensor_view %q, shape = [%n, %n], strides = [%n, 1] : tile<i32> -> {MATRIX}
+    %tiles = make_partition_view %v : {OPERAND}
+    %e = make_tensor_view %q, shape = [%n, %n], strides = [%n, 1] : tile<i32> -> {MATRIX}
+    %to = make_partition_view %e : partition_view<tile=(64x64), {MATRIX}>
+    %s0 = constant <f32: 0.0> : {SUM}
+"""
+
+
+def product(name: str, row: str, column: str) -> str:
+    """Adds a product of two tiles to %{name}a, as %{name}b."""
+    tile = f"{OPERAND}, tile<i32> -> tile<64x64xf16>, token\n"
+    return (f"    %{name}x, %{name}u = load_view_tko weak %tiles[%{row}, %{column}] : {tile}"
+            f"    %{name}y, %{name}v = load_view_tko weak %tiles[%{column}, %{row}] : {tile}"
+            f"    %{name}b = mmaf %{name}x, %{name}y, %{name}a : tile<64x64xf16>, tile<64x64xf16>, {SUM}\n")
+
+
+def store_sum(value: str) -> str:
+    return (f"    %half = ftof %{value} : {SUM} -> tile<64x64xf16>\n    %w = store_view_tko weak %half, %to[%z, %z]"
+            f" : tile<64x64xf16>, partition_view<tile=(64x64), {MATRIX}>, tile<i32> -> token\n")
+
+
+def products(n: int) -> str:
+    text = MAKE_MATRIX
+    for q in range(n):
+        text += (f"    %d{q} = constant <i32: {q}> : tile<i32>\n" +
+                 f"    %s{q + 1} = for %i{q} in (%z to %m, step %o) : tile<i32> iter_values(%p{q}a = %s{q}) -> ({SUM}) {{\n" +
+                 product(f"p{q}", f"d{q}", f"i{q}") + f"    continue %p{q}b : {SUM}\n    }}\n")
+    return text + store_sum(f"s{n}")
+
+
+def rings(n: int, depth: int) -> str:
+    """Each level multiplies `n` pairs of tiles before the loop that is in it."""
+    def level(at: int, first: str) -> str:
+        """The rest of a body whose sum is `first`, up to the end of its loop."""
+        text, now = "", first
+        for q in range(n):
+            name = f"l{at}p{q}"
+            text += f"    %{name}d = constant <i32: {q}> : tile<i32>\n"
+            text += product(name, f"{name}d", f"i{at}").replace(f"%{name}a :", f"%{now} :")
+            now = f"{name}b"
+        if at + 1 < depth:
+            text += (f"    %f{at} = for %i{at + 1} in (%z to %m, step %o) : tile<i32>"
+                     f" iter_values(%c{at} = %{now}) -> ({SUM}) {{\n") + level(at + 1, f"c{at}")
+            now = f"f{at}"
+        return text + f"    continue %{now} : {SUM}\n    }}\n"
+
+    head = f"    %f = for %i0 in (%z to %m, step %o) : tile<i32> iter_values(%c = %s0) -> ({SUM}) {{\n"
+    return MAKE_MATRIX + head + level(0, "c") + store_sum("f")
 
 
 def condition(q: int) -> str:
@@ -110,12 +223,27 @@ def tokens(n: int) -> str:
     return text + "".join(f"    continue %u{q} : token\n    }}\n" for q in range(n - 1, 0, -1))
 
 
-KINDS = {f.__name__: f for f in (views, ifs, values, loops, pointers, arithmetic, nested, tokens)}
+def entries(_: int) -> str:
+    return (MAKE_VIEW + f"    %a, %t = load_view_tko weak %tiles[%i] : {VIEW}, tile<i32> -> tile<128xf32>, token\n"
+            "    %b = addf %a, %a : tile<128xf32>\n"
+            f"    %w = store_view_tko weak %b, %tiles[%i] : tile<128xf32>, {VIEW}, tile<i32> -> token\n")
+
+
+KINDS = {f.__name__: f for f in (views, loads, gathered, copies, entries, products, ifs, values, loops, pointers,
+                                 arithmetic, nested, tokens, sines)}
+KINDS |= {f"rings{depth}": lambda n, depth=depth: rings(n, depth) for depth in range(2, 6)}
+# Parts of the first row and of the last one, where these are not what the command line says.
+SPANS = {"nested": (DEEPEST >> 3, DEEPEST), "tokens": (DEEPEST >> 3, DEEPEST), "products": (8, 64)}
+SPANS |= {f"rings{depth}": (1, 6) for depth in range(2, 6)}
+GROUPS = {"rings": [f"rings{depth}" for depth in range(2, 6)]}
 
 
 def program(kind: str, n: int) -> str:
-    arguments = "%x: tile<ptr<f32>>, %y: tile<ptr<i32>>, %m: tile<i32>"
-    return f"cuda_tile.module @m {{\n  entry @k({arguments}) {{\n{KINDS[kind](n)}    return\n  }}\n}}\n"
+    arguments = "%x: tile<ptr<f32>>, %y: tile<ptr<i32>>, %m: tile<i32>, %h: tile<ptr<f16>>"
+    names = [f"k{q}" for q in range(n)] if kind == "entries" else ["k"]
+    body = KINDS[kind](n)
+    return "cuda_tile.module @m {\n" + "".join(
+        f"  entry @{name}({arguments}) {{\n{body}    return\n  }}\n" for name in names) + "}\n"
 
 
 def seconds(command: list[str]) -> float:
@@ -134,11 +262,11 @@ def target_of(ptx: pathlib.Path) -> str:
 
 
 class Column:
-    """What one command takes; for an assembler, on what `source` has made."""
+    """What one command takes up to a stage; for an assembler, on what `source` has made."""
 
-    def __init__(self, tool: str, source: "Column | None" = None) -> None:
-        self.tool, self.source = tool, source
-        self.last: float | None = None
+    def __init__(self, tool: str, stage: str = "ptx", source: "Column | None" = None) -> None:
+        self.tool, self.stage, self.source = tool, stage, source
+        self.last: tuple[int, float] | None = None
         self.times: list[float] = []
         self.ptx = pathlib.Path()
         self.is_over = False
@@ -149,16 +277,23 @@ class Column:
             ptx = self.source.ptx
             command = [self.tool, f"-arch={target_of(ptx)}", "-O3", str(ptx), "-o", "/dev/null"]
         else:
-            command = [self.tool, str(folder / "program.mlir"), f"--gpu-name={gpu}", "--emit=ptx", "-o", str(self.ptx)]
+            emit = ["--gpu-name=" + gpu, "--emit=" + self.stage]
+            command = [self.tool, str(folder / "program.mlir"), *emit, "-o", str(self.ptx)]
         self.times.append(seconds(command))
 
-    def cells(self, longest: float) -> str:
+    def cells(self, parts: int, longest: float) -> str:
         if not self.times:
             return "|  |  "
         time = min(self.times)
-        ratio = f"{time / self.last:.2f}" if self.last else ""
-        self.last, self.is_over = time, time > longest
-        return f"| {time:.2f} | {ratio} "
+        exponent = f"{math.log(time / self.last[1]) / math.log(parts / self.last[0]):.2f}" if self.last else ""
+        self.last, self.is_over = (parts, time), time > longest
+        return f"| {time:.2f} | {exponent} "
+
+
+def sizes(kind: str, least: int, doublings: int) -> list[int]:
+    least, most = SPANS.get(kind, (least, least << doublings))
+    steps = [least << i for i in range((most // least).bit_length())]
+    return steps if steps[-1] == most else [*steps, most]
 
 
 def main() -> None:
@@ -166,29 +301,31 @@ def main() -> None:
     root = pathlib.Path(__file__).resolve().parent.parent
     parser.add_argument("--tileiras", default=str(root / "target/debug/tileiras"))
     parser.add_argument("--before")
+    parser.add_argument("--stages", action="store_true")
     parser.add_argument("--ptxas")
     parser.add_argument("--gpu-name", default="sm_90")
     parser.add_argument("--least", type=int, default=1000)
     parser.add_argument("--doublings", type=int, default=3)
     parser.add_argument("--longest", type=float, default=float("inf"))
     parser.add_argument("--runs", type=int, default=1)
-    parser.add_argument("kinds", nargs="*", metavar="KIND", help=", ".join(KINDS))
+    parser.add_argument("kinds", nargs="*", metavar="KIND", help=", ".join([*KINDS, *GROUPS]))
     arguments = parser.parse_args()
-    unknown = [k for k in arguments.kinds if k not in KINDS]
+    kinds = [k for kind in arguments.kinds or KINDS for k in GROUPS.get(kind, [kind])]
+    unknown = [k for k in kinds if k not in KINDS]
     if unknown:
         parser.error(f"no such kind: {', '.join(unknown)}")
-    titles = (["before, s"] if arguments.before else []) + ["s"] + (["ptxas, s"] if arguments.ptxas else [])
-    print("| kind | parts " + "".join(f"| {t} | ratio " for t in titles) + "|\n|---|---" + "|---|---" * len(titles) + "|")
+    stages = [*STAGES, "ptx"] if arguments.stages else ["ptx"]
+    titles = (["before"] if arguments.before else []) + stages + (["ptxas"] if arguments.ptxas else [])
+    print("| kind | parts " + "".join(f"| {t}, s | exponent " for t in titles) + "|")
+    print("|---|---" + "|---|---" * len(titles) + "|")
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        for kind in arguments.kinds or KINDS:
-            ours = Column(arguments.tileiras)
+        for kind in kinds:
+            ours = [Column(arguments.tileiras, stage) for stage in stages]
             columns = [Column(arguments.before)] if arguments.before else []
-            columns += [ours] + ([Column(arguments.ptxas, ours)] if arguments.ptxas else [])
-            deep = kind in ("nested", "tokens")
-            least, doublings = (DEEPEST >> 3, 3) if deep else (arguments.least, arguments.doublings)
-            for parts in (least << i for i in range(doublings + 1)):
-                if ours.is_over:
+            columns += ours + ([Column(arguments.ptxas, source=ours[-1])] if arguments.ptxas else [])
+            for parts in sizes(kind, arguments.least, arguments.doublings):
+                if ours[-1].is_over:
                     break
                 (folder / "program.mlir").write_text(program(kind, parts))
                 for column in columns:
@@ -197,7 +334,7 @@ def main() -> None:
                     for column in columns:
                         if not column.is_over:
                             column.measure(folder, arguments.gpu_name)
-                cells = "".join(column.cells(arguments.longest) for column in columns)
+                cells = "".join(column.cells(parts, arguments.longest) for column in columns)
                 print(f"| {kind} | {parts} {cells}|", flush=True)
 
 
