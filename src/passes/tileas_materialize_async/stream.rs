@@ -8,7 +8,11 @@ use super::{
     top::{Ring, Tile, store},
 };
 use crate::analysis::{
-    producers::clone_op, schedule::solved, tensor_map_ops::come_behind, thread_copies::build_copy, tokens,
+    producers::{behind_conversions, clone_op},
+    schedule::solved,
+    tensor_map_ops::come_behind,
+    thread_copies::build_copy,
+    tokens,
 };
 use crate::dialect::{
     behaviour::{is_cheap, is_in_loop, is_pure},
@@ -607,7 +611,11 @@ impl<'c> Flight<'c> {
                 [one] => one,
                 _ => return None,
             };
-            if is_promoted(*dot) || user != last || index >= result_count(around) {
+            // Registers that the loop carries to the product get their next values at the end of the iteration, and
+            // may not while a product reads them.
+            let lhs = behind_conversions(dot.lhs());
+            let reads_carried = defining_op(lhs).is_none() && home_of(lhs) == block_key(body);
+            if is_promoted(*dot) || reads_carried || user != last || index >= result_count(around) {
                 return None;
             }
             let sum = arg(body, index + 1);

@@ -27,7 +27,10 @@ use crate::dialect::{
     behaviour,
     dots::LHS,
     nv_tileaa,
-    nv_tileas::{AllocTensorOp, AsyncCommitOp, AsyncWaitOp, BarrierOp, LocalLoadOp, LocalStoreOp, MemDescSlotOp, ReduceOp, ScanOp},
+    nv_tileas::{
+        AllocTensorOp, AsyncCommitOp, AsyncWaitOp, BarrierOp, LocalLoadOp, LocalStoreOp, MemDescSlotOp, ReduceOp,
+        ScanOp,
+    },
     pass::{Failed, fail},
     rt::*,
     shared_memory::{REUSE, with_stages},
