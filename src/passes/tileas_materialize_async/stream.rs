@@ -20,8 +20,8 @@ use crate::dialect::{
     loops::{extend_for, extend_if, extend_while, extend_yield, loops_around, new_if},
     nv_tileas::{
         AsyncDotOp, AsyncDotWaitOp, AsyncFenceOp, AsyncTiledTmaLoadOp, BarrierOp, ConsumerReleaseOp, ConsumerTokenType,
-        ConsumerWaitOp, DotOp, ElectOp, IncIterOp, MemDescSlotOp, ProduceOneOp, ProducerAcquireOp, ProducerCommitOp,
-        ProducerTokenType, PromotedDotOp, StageOp, YieldOp,
+        ConsumerWaitOp, DotOp, ElectOp, IncIterOp, MemDescSlotOp, PipelineType, ProduceOneOp, ProducerAcquireOp,
+        ProducerCommitOp, ProducerTokenType, PromotedDotOp, StageOp, YieldOp,
     },
     pass::{Failed, fail},
     product_plan::ProductPlan,
@@ -201,7 +201,34 @@ impl<'c> Stream<'c> {
     fn flights(&self, op: OpRef<'c>, body: Blk<'c>) -> Vec<Flight<'c>> {
         let inside = self.products.iter().filter(|p| !p.done.get());
         let inside = inside.filter(|p| block_of(p.product.place()) == block_key(body));
-        inside.filter_map(|p| Flight::of(&p.product, op, body)).collect()
+        inside.filter_map(|p| Flight::of(&p.product, op, body)).filter(|f| self.has_room(f, body)).collect()
+    }
+
+    /// Whether the ring goes on while a product in flight keeps its stage: consumers wait for fewer stages than it has
+    /// from the start of the product to the release of the stage, in the next iteration.
+    fn has_room(&self, flight: &Flight<'c>, body: Blk<'c>) -> bool {
+        let Some(stages) = self.ring.as_ref().and_then(|r| PipelineType::cast(ty(r.pipeline))).map(|p| p.stages())
+        else {
+            return true;
+        };
+        // A loop takes as many stages as it has iterations.
+        let taken = |op: OpRef<'c>| {
+            let mut taken = Some(0);
+            walk(op, &mut |o| {
+                let is_here = loops_around(o).next().is_some_and(|l| block_key(body) == body_key(l));
+                if self.placed(o).is_some() {
+                    taken = taken.filter(|_| is_here).map(|n| n + 1);
+                }
+            });
+            taken
+        };
+        let after: Option<i64> = ops_after(flight.place).map(taken).sum();
+        let released = match flight.adds_on {
+            true => Some(flight.place),
+            false => first_user(body, flight.sums[0]),
+        };
+        let before: Option<i64> = ops_of(body).take_while(|o| Some(*o) != released).map(taken).sum();
+        after.zip(before).is_some_and(|(a, b)| a + b + i64::from(flight.adds_on) < stages)
     }
 
     fn branch(&self, op: OpRef<'c>, turn: Turn<'c>) -> Result<Turn<'c>, Failed> {
@@ -669,6 +696,10 @@ fn last_before_wait<'c>(b: &Builder<'c>, younger: OpRef<'c>, user: OpRef<'c>) ->
     let last = between.iter().rev().find_map(computed)?;
     b.set_before(place);
     Some(last)
+}
+
+fn body_key(around: OpRef<'_>) -> usize {
+    entry_block(region(around, 0)).map_or(0, block_key)
 }
 
 /// A program that fills a stage is done by the agent that what fills it has been given, if it has been.
