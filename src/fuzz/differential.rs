@@ -339,6 +339,9 @@ pub fn apart(case: &Case, plan: &Plan, seed: u64, scratch: &Path) -> Option<Stri
     if !names.is_empty() {
         command.args(["--targets", &names.join(","), "--levels", &levels.join(",")]);
     }
+    if let Some(longest) = plan.longest {
+        command.args(["--slow", &longest.as_secs().to_string()]);
+    }
     let output = command.stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
     if output.status.success() {
         return None;

@@ -292,7 +292,7 @@ fn campaign(options: &Options, words: &[String]) -> Result<bool, String> {
     for (message, count) in &tally.unsupported {
         println!("not supported {count} times: {message}");
     }
-    report_failures(options, &tally.failures)?;
+    report_failures(options, words, &tally.failures)?;
     Ok(tally.failures.is_empty())
 }
 
@@ -399,7 +399,7 @@ fn note(tally: &mut Tally, seed: u64, what: &str, rest: String, progress: &Progr
 }
 
 /// Failures that look alike are one; the first of each is reduced.
-fn report_failures(options: &Options, failures: &BTreeMap<u64, String>) -> Result<(), String> {
+fn report_failures(options: &Options, words: &[String], failures: &BTreeMap<u64, String>) -> Result<(), String> {
     let mut kinds: BTreeMap<String, Vec<u64>> = BTreeMap::new();
     for (seed, text) in failures {
         kinds.entry(judge::signature(text)).or_default().push(*seed);
@@ -411,6 +411,7 @@ fn report_failures(options: &Options, failures: &BTreeMap<u64, String>) -> Resul
         }
         let executable = std::env::current_exe().map_err(|e| e.to_string())?;
         let status = Command::new(executable)
+            .args(words)
             .args(["--reduce-seed", "--seed", &seeds[0].to_string(), "--out"])
             .arg(&options.out)
             .stdin(Stdio::null())
