@@ -210,6 +210,9 @@ impl<'c> Lower<'c, '_> {
             let element = element.ok_or_else(|| fail(op.op(), "source is no accumulator of a product"))?;
             let sums = self.accumulators(op.op(), source)?;
             let sums = self.tied("", "", self.carrier(element), &sums, &[], false);
+            // LLVM gives these sums and the value that they become one register. Where it cannot do so it copies the
+            // sums, and it may do that before the wait, while the product still writes them.
+            let sums = if is_passed_on(result) { self.pinned(&sums) } else { sums };
             let sums = if element == Element::F16 { self.halves(&sums) } else { sums };
             self.set_all(result, sums);
         }
@@ -448,6 +451,36 @@ fn is_carried_left(v: Val<'_>) -> bool {
     let inside = entry_block(region(op, 0)).map(|body| arg(body, i + 1));
     let users: Vec<_> = inside.into_iter().chain([result(op, i)]).flat_map(uses).collect();
     !users.is_empty() && users.iter().all(|(user, at)| *at == LHS && SharedDot::cast(*user).is_some())
+}
+
+/// Whether a loop or branch gives a sum, or carries it to the next iteration, as a value other than the one that the
+/// product has added to in place.
+fn is_passed_on(sum: Val<'_>) -> bool {
+    uses(sum).into_iter().any(|(user, i)| match (Scf::of(user), parent_op(user)) {
+        (Some(Scf::Yield), Some(around)) if Scf::of(around) == Some(Scf::For) => {
+            let carried = entry_block(region(around, 0)).map(|body| arg(body, i + 1));
+            carried.is_none_or(|carried| !adds_in_place(sum, carried))
+        }
+        (Some(Scf::Yield | Scf::Condition), _) => true,
+        _ => false,
+    })
+}
+
+/// Whether `sum` is `carried` after products that are all that use it on the way.
+fn adds_in_place<'c>(mut sum: Val<'c>, carried: Val<'c>) -> bool {
+    while sum != carried {
+        let Some(op) = defining_op(sum) else { return false };
+        let before = if let Some(wait) = AsyncDotWaitOp::cast(op) {
+            wait.results().zip(wait.sources()).find(|(r, _)| *r == sum).map(|(_, source)| source)
+        } else {
+            AsyncDotOp::cast(op).map(|dot| dot.acc())
+        };
+        match before {
+            Some(before) if uses(before).len() == 1 => sum = before,
+            _ => return false,
+        }
+    }
+    true
 }
 
 /// Whether `v` is the result of a product that nothing has waited for, or is carried from one by a loop or a branch.

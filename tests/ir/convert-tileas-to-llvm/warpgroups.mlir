@@ -211,3 +211,59 @@ gpu.module @p {
     nv_tileaa.return
   }
 }
+
+// The sum of an inner loop is under way when that ends, and the loop around carries it. LLVM would copy it to the other
+// value's registers in front of the wait: it is moved to registers of its own after the wait.
+// CHECK-LABEL: llvm.func @passed_on
+// CHECK: "wgmma.wait_group.sync.aligned 1;"
+// CHECK: "wgmma.wait_group.sync.aligned 0;"
+// CHECK: llvm.inline_asm has_side_effects {{.*}}"mov.b32 $0, $4; mov.b32 $1, $5; mov.b32 $2, $6; mov.b32 $3, $7;", "=&f,=&f,=&f,=&f,f,f,f,f"
+// A branch gives another value in its other side.
+// CHECK: "wgmma.wait_group.sync.aligned 0;"
+// CHECK: llvm.inline_asm has_side_effects {{.*}}"mov.b32 $0, $4; mov.b32 $1, $5; mov.b32 $2, $6; mov.b32 $3, $7;", "=&f,=&f,=&f,=&f,f,f,f,f"
+gpu.module @passed_on {
+  nv_tileaa.func @passed_on(%n: i32, %which: i1) attributes {numWarps = 4 : i64} {
+    %c = arith.constant dense<1.0> : !c
+    %x = nv_tileas.alloc_tensor offset 0 : !a
+    %y = nv_tileas.alloc_tensor offset 2048 : !b
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %all = scf.for %j = %c0 to %n step %c1 iter_args(%start = %c) -> (!c) : i32 {
+      %sum = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %start) -> (!c) : i32 {
+        %r = nv_tileas.async.dot %x, %y, %acc by <warpgroup, [64, 8, 16]> : !a, !b, !c
+        nv_tileas.async.dot_wait pending 1
+        scf.yield %r : !c
+      }
+      %t = nv_tileas.async.dot_wait %sum pending 0 : !c -> !c
+      scf.yield %t : !c
+    }
+    %one = scf.if %which -> !c {
+      %r = nv_tileas.async.dot %x, %y, %all by <warpgroup, [64, 8, 16]> : !a, !b, !c
+      %t = nv_tileas.async.dot_wait %r pending 0 : !c -> !c
+      scf.yield %t : !c
+    } else {
+      scf.yield %c : !c
+    }
+    nv_tileaa.return
+  }
+}
+
+// A loop that waits for the product that adds to its sum has one value for both.
+// CHECK-LABEL: llvm.func @in_place
+// CHECK: "wgmma.wait_group.sync.aligned 0;"
+// CHECK-NOT: mov.b32
+gpu.module @in_place {
+  nv_tileaa.func @in_place(%n: i32) attributes {numWarps = 4 : i64} {
+    %c = arith.constant dense<1.0> : !c
+    %x = nv_tileas.alloc_tensor offset 0 : !a
+    %y = nv_tileas.alloc_tensor offset 2048 : !b
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %all = scf.for %j = %c0 to %n step %c1 iter_args(%acc = %c) -> (!c) : i32 {
+      %r = nv_tileas.async.dot %x, %y, %acc by <warpgroup, [64, 8, 16]> : !a, !b, !c
+      %t = nv_tileas.async.dot_wait %r pending 0 : !c -> !c
+      scf.yield %t : !c
+    }
+    nv_tileaa.return
+  }
+}
