@@ -13,7 +13,7 @@ use std::sync::Mutex;
 use ptx_sim::units::{ElementType, Fill, TileParams};
 use ptx_sim::{LaunchConfig, Module, Report};
 use tile_launch::element::Element;
-use tile_launch::launch::{Argument, ArrayArgument, Expect, Launch, MapParams, Match};
+use tile_launch::launch::{Argument, ArrayArgument, Expect, Launch, MapParams, Match, Source};
 use tile_launch::npy::Array;
 
 /// How often each name was used, and what was written under it.
@@ -81,7 +81,13 @@ pub fn record_run(ptx: &str, entry: &str, launch: &LaunchConfig<'_>, given: &[Gi
             _ => Argument::Buffer(argument),
         });
         if exact {
-            description.expect.push(Expect { arg, values: vec![array(element, after)], how: Match::Bits, loose: None });
+            description.expect.push(Expect {
+                arg,
+                values: vec![array(element, after)],
+                how: Match::Bits,
+                loose: None,
+                source: Source::Description,
+            });
         }
     }
     if exact && !report.output.is_empty() {

@@ -10,7 +10,7 @@ use ptx_sim::{Module, Report, RunOptions};
 use tile_launch::compare::compare;
 pub use tile_launch::element::Element;
 use tile_launch::execute::{Outcome, execute};
-use tile_launch::launch::{Argument, ArrayArgument, Expect, Launch, MapParams, Match, Tolerance};
+use tile_launch::launch::{Argument, ArrayArgument, Expect, Launch, MapParams, Match, Source, Tolerance};
 use tile_launch::npy::Array;
 
 use super::cases;
@@ -191,7 +191,13 @@ impl Kernel {
         if let Some(complaint) = compare(&name, got, element, &want, how) {
             panic!("{complaint}");
         }
-        self.launch.expect.push(Expect { arg: buffer.0, values: vec![want], how, loose: None });
+        self.launch.expect.push(Expect {
+            arg: buffer.0,
+            values: vec![want],
+            how,
+            loose: None,
+            source: Source::Description,
+        });
     }
 
     fn element(&self, buffer: Buffer) -> Element {

@@ -183,10 +183,8 @@ impl Flow {
         if matches!(here.action, Action::Barrier(_)) && is_stopped(&pending, here.scope) && !judge.is_gone(node) {
             return;
         }
-        let progress = match pending.scope == here.scope {
-            true => after_sync(&here.action, pending.progress),
-            false => pending.progress,
-        };
+        let is_own = pending.scope == here.scope;
+        let progress = if is_own { after_sync(&here.action, pending.progress) } else { pending.progress };
         self.send(graph, node, state, Some(Pending { progress, ..pending }));
     }
 

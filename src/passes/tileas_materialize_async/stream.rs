@@ -223,10 +223,7 @@ impl<'c> Stream<'c> {
             taken
         };
         let after: Option<i64> = ops_after(flight.place).map(taken).sum();
-        let released = match flight.adds_on {
-            true => Some(flight.place),
-            false => first_user(body, flight.sums[0]),
-        };
+        let released = if flight.adds_on { Some(flight.place) } else { first_user(body, flight.sums[0]) };
         let before: Option<i64> = ops_of(body).take_while(|o| Some(*o) != released).map(taken).sum();
         after.zip(before).is_some_and(|(a, b)| a + b + i64::from(flight.adds_on) < stages)
     }
