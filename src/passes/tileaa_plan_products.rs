@@ -179,6 +179,9 @@ fn plan<'c>(
         mark_made(&products, context);
         return Ok(plan);
     }
+    for p in &products {
+        p.product.check_shape().map_err(|e| refusal(std::slice::from_ref(p), &e))?;
+    }
     let op = first.op;
     // The deepest takes the largest stages.
     let deepest = products.iter().map(|p| p.product).max_by_key(|p| p.k).unwrap_or(first.product);

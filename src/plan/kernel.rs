@@ -92,10 +92,7 @@ pub fn plan_kernel(
     let rows = all_products(kernel).map(|p| p.m / 64).min().unwrap_or(0);
     let columns = kernel.products.iter().map(|p| p.n.min(256)).max().unwrap_or(0);
     for p in all_products(kernel) {
-        let whole = p.m >= 64 && p.n >= 8 && p.k >= 256 / p.operand.bits();
-        if !whole || ![p.m, p.n, p.k].into_iter().all(|e| e.is_power_of_two() && e <= 1 << 12) {
-            return Err(NoPlan::Shape { m: p.m, n: p.n, k: p.k });
-        }
+        p.check_shape()?;
     }
     let mut best: Option<KernelPlan> = None;
     let mut refusal = None;

@@ -297,7 +297,10 @@ const MOST_STAGES: u32 = 8;
 /// Errors: no way fits, with what is missing; the caller then takes instructions of single warps.
 pub fn plan(product: &ProductLoop, hints: &Hints, machine: &Machine) -> Result<Plan, NoPlan> {
     let numbers = Numbers::new(machine)?;
-    check(product)?;
+    product.check_shape()?;
+    if !product.tensor_copies {
+        return Err(NoPlan::NoTensorCopies);
+    }
     let mut best: Option<(f64, Plan)> = None;
     // The refusal of the plan that came closest.
     let mut refusal: Option<NoPlan> = None;
@@ -317,15 +320,16 @@ pub fn plan(product: &ProductLoop, hints: &Hints, machine: &Machine) -> Result<P
     best.map(|(_, plan)| plan).ok_or(refusal.unwrap_or(NoPlan::Shape { m, n, k }))
 }
 
-fn check(product: &ProductLoop) -> Result<(), NoPlan> {
-    let &ProductLoop { m, n, k, .. } = product;
-    let depth = 256 / product.operand.bits();
-    let whole = m >= 64 && n >= 8 && k >= depth;
-    if !whole || ![m, n, k].into_iter().all(|e| e.is_power_of_two() && e <= 1 << 12) {
-        Err(NoPlan::Shape { m, n, k })
-    } else if !product.tensor_copies {
-        Err(NoPlan::NoTensorCopies)
-    } else {
+impl ProductLoop {
+    /// Whether instructions of warpgroups make up the tile.
+    ///
+    /// Errors: its shape, if they do not.
+    pub fn check_shape(&self) -> Result<(), NoPlan> {
+        let &Self { m, n, k, .. } = self;
+        let whole = m >= 64 && n >= 8 && k >= 256 / self.operand.bits();
+        if !whole || ![m, n, k].into_iter().all(|e| e.is_power_of_two() && e <= 1 << 12) {
+            return Err(NoPlan::Shape { m, n, k });
+        }
         Ok(())
     }
 }

@@ -131,3 +131,29 @@ nv_tileaa.func @tensor_in_loop(%p0: !nv_tileaa.ptr<f16>, %n: i32, %zero: tensor<
   }
   nv_tileaa.return
 }
+// -----
+// Products of one size are planned together, and each must be as deep as an instruction.
+nv_tileaa.func @shallow(%p0: !nv_tileaa.ptr<f8E4M3FN>, %n: i32, %zero: tensor<64x16xf32>) {
+  %p = nv_tileaa.assume #cuda_tile.div_by<16>, %p0 : !nv_tileaa.ptr<f8E4M3FN>
+  %m = nv_tileaa.make_memref %p, shape = [%n : i32], strides = [] : <f8E4M3FN> -> <?x256xf8E4M3FN, strides = [256, 1]>
+  %va = nv_tileaa.make_tiled_view %m : <?x256xf8E4M3FN, strides = [256, 1]> -> <tile = [64, 32], memref<?x256xf8E4M3FN, strides = [256, 1]>, padding = zero>
+  %vb = nv_tileaa.make_tiled_view %m : <?x256xf8E4M3FN, strides = [256, 1]> -> <tile = [32, 16], memref<?x256xf8E4M3FN, strides = [256, 1]>, padding = zero>
+  %vc = nv_tileaa.make_tiled_view %m : <?x256xf8E4M3FN, strides = [256, 1]> -> <tile = [64, 16], memref<?x256xf8E4M3FN, strides = [256, 1]>, padding = zero>
+  %vd = nv_tileaa.make_tiled_view %m : <?x256xf8E4M3FN, strides = [256, 1]> -> <tile = [16, 16], memref<?x256xf8E4M3FN, strides = [256, 1]>, padding = zero>
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %deep = scf.for %k = %c0 to %n step %c1 iter_args(%acc = %zero) -> (tensor<64x16xf32>) : i32 {
+    %a, %t1 = nv_tileaa.tiled_load <weak> %va[%c0, %k] : <tile = [64, 32], memref<?x256xf8E4M3FN, strides = [256, 1]>, padding = zero>[i32, i32] -> tensor<64x32xf8E4M3FN>
+    %b, %t2 = nv_tileaa.tiled_load <weak> %vb[%k, %c0] : <tile = [32, 16], memref<?x256xf8E4M3FN, strides = [256, 1]>, padding = zero>[i32, i32] -> tensor<32x16xf8E4M3FN>
+    %d = nv_tileaa.dot %a, %b, %acc : tensor<64x32xf8E4M3FN>, tensor<32x16xf8E4M3FN>, tensor<64x16xf32>
+    scf.yield %d : tensor<64x16xf32>
+  }
+  %flat = scf.for %k = %c0 to %n step %c1 iter_args(%acc = %deep) -> (tensor<64x16xf32>) : i32 {
+    %a, %t1 = nv_tileaa.tiled_load <weak> %vc[%c0, %k] : <tile = [64, 16], memref<?x256xf8E4M3FN, strides = [256, 1]>, padding = zero>[i32, i32] -> tensor<64x16xf8E4M3FN>
+    %b, %t2 = nv_tileaa.tiled_load <weak> %vd[%k, %c0] : <tile = [16, 16], memref<?x256xf8E4M3FN, strides = [256, 1]>, padding = zero>[i32, i32] -> tensor<16x16xf8E4M3FN>
+    // expected-remark @below {{a tile of 64 rows, 16 columns and depth 16}}
+    %d = nv_tileaa.dot %a, %b, %acc : tensor<64x16xf8E4M3FN>, tensor<16x16xf8E4M3FN>, tensor<64x16xf32>
+    scf.yield %d : tensor<64x16xf32>
+  }
+  nv_tileaa.return
+}
