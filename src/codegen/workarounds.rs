@@ -13,6 +13,8 @@
 //!   nothing.
 //! * A sum that was written as `or disjoint`, because it has no carry where it is wanted, is taken for the same sum
 //!   elsewhere, where it has one. An `or` of what is added in the same function becomes an addition.
+//! * Four bytes of which the first is a constant zero are taken for four zeros in other blocks. Such vectors are made
+//!   of a word, by shifts.
 //!
 //! `docs/llvm-defects.md` has the reduced input of each.
 
@@ -34,6 +36,7 @@ pub fn apply(module: &Module<'_>) {
     keep_ordered_loads(module);
     hide_truncated_indices(module);
     add_alike(module);
+    make_of_words(module);
     let all = super::instructions(module).map(|i| i.as_value_ref());
     // SAFETY: the instructions are live. Those that are wrong are known before the first one is replaced.
     let wrong: Vec<_> = all.filter_map(|i| unsafe { defect(i) }.map(|d| (i, d))).collect();
@@ -175,6 +178,87 @@ fn add_alike(module: &Module<'_>) {
             }
         }
         LLVMDisposeBuilder(builder);
+    }
+}
+
+/// Makes vectors of four bytes, of which the first is zero and others are not known, of a word.
+fn make_of_words(module: &Module<'_>) {
+    let all = super::instructions(module).map(|i| i.as_value_ref());
+    // SAFETY: only insertions are asked for their operands, all are live, and one is erased when nothing uses it any
+    // more; what is built lies before it.
+    unsafe {
+        let context = LLVMGetModuleContext(module.as_mut_ptr());
+        let byte = LLVMInt8TypeInContext(context);
+        let is_insertion = |i: &LLVMValueRef| LLVMGetInstructionOpcode(*i) == LLVMOpcode::LLVMInsertElement;
+        let of_bytes = |i: &LLVMValueRef| LLVMTypeOf(*i) == LLVMVectorType(byte, 4);
+        let insertions: Vec<_> = all.filter(is_insertion).filter(of_bytes).collect();
+        let builder = LLVMCreateBuilderInContext(context);
+        // The last one of a chain has all bytes: it is replaced first, and others may be left without a use.
+        for i in insertions.into_iter().rev() {
+            let Some(bytes) = inserted(i) else { continue };
+            let is_zero = |v: LLVMValueRef| !LLVMIsAConstantInt(v).is_null() && LLVMConstIntGetZExtValue(v) == 0;
+            let is_known = |v: &LLVMValueRef| LLVMIsConstant(*v) != 0;
+            if is_zero(bytes[0]) && !bytes.iter().all(is_known) && !LLVMGetFirstUse(i).is_null() {
+                LLVMPositionBuilderBefore(builder, i);
+                let vector = of_word(context, builder, bytes);
+                LLVMReplaceAllUsesWith(i, vector);
+                LLVMInstructionEraseFromParent(i);
+            }
+        }
+        LLVMDisposeBuilder(builder);
+    }
+}
+
+/// The bytes of a vector of four, where an insertion and those before it name all of them.
+///
+/// # Safety
+/// `i` must be a live insertion into a vector of four bytes.
+unsafe fn inserted(i: LLVMValueRef) -> Option<[LLVMValueRef; 4]> {
+    // SAFETY: the caller's promise; indices are asked of constants only.
+    unsafe {
+        let (mut bytes, mut vector) = ([None; 4], i);
+        while !LLVMIsAInsertElementInst(vector).is_null() {
+            let at = LLVMIsAConstantInt(LLVMGetOperand(vector, 2));
+            if at.is_null() {
+                return None;
+            }
+            let place = bytes.get_mut(usize::try_from(LLVMConstIntGetZExtValue(at)).ok()?)?;
+            place.get_or_insert(LLVMGetOperand(vector, 1));
+            vector = LLVMGetOperand(vector, 0);
+        }
+        for (n, place) in bytes.iter_mut().enumerate().filter(|(_, place)| place.is_none()) {
+            if LLVMIsConstant(vector) == 0 {
+                return None;
+            }
+            let known = LLVMGetAggregateElement(vector, u32::try_from(n).ok()?);
+            *place = (!known.is_null()).then_some(known);
+        }
+        let [a, b, c, d] = bytes;
+        Some([a?, b?, c?, d?])
+    }
+}
+
+/// Four bytes as the parts of a word, which is one vector.
+///
+/// # Safety
+/// The bytes must be live where the builder stands.
+unsafe fn of_word(context: LLVMContextRef, builder: LLVMBuilderRef, bytes: [LLVMValueRef; 4]) -> LLVMValueRef {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let word = LLVMInt32TypeInContext(context);
+        let (mut known, mut all) = (0, None);
+        for (n, byte) in bytes.into_iter().enumerate() {
+            if !LLVMIsAConstantInt(byte).is_null() {
+                known |= LLVMConstIntGetZExtValue(byte) << (8 * n);
+            } else if LLVMIsUndef(byte) == 0 {
+                let wide = LLVMBuildZExt(builder, byte, word, c"".as_ptr());
+                let part = LLVMBuildShl(builder, wide, LLVMConstInt(word, 8 * n as u64, 0), c"".as_ptr());
+                all = Some(all.map_or(part, |all| LLVMBuildOr(builder, all, part, c"".as_ptr())));
+            }
+        }
+        let known = LLVMConstInt(word, known, 0);
+        let all = all.map_or(known, |all| LLVMBuildOr(builder, all, known, c"".as_ptr()));
+        LLVMBuildBitCast(builder, all, LLVMVectorType(LLVMTypeOf(bytes[0]), 4), c"".as_ptr())
     }
 }
 
@@ -380,6 +464,7 @@ mod tests {
             ("pair", include_str!("../../tests/llvm-defects/pair.ll"), ("sm_100a", "+ptx88"), "cvt.rn.f16x2.f32"),
             ("index", include_str!("../../tests/llvm-defects/index.ll"), sm_90, "cvt.s64.s8"),
             ("disjoint", include_str!("../../tests/llvm-defects/disjoint.ll"), sm_90, "add.s32"),
+            ("first_byte", include_str!("../../tests/llvm-defects/first_byte.ll"), sm_90, "], %r1;"),
             ("volatile", include_str!("../../tests/llvm-defects/volatile.ll"), sm_90, "ld.volatile.global.b32"),
         ] {
             let plain = ptx(text, cpu, version, false);
@@ -418,6 +503,23 @@ mod tests {
             apply(&module);
             module.verify().unwrap();
             assert_eq!(module.print_to_string().to_string().contains("freeze i32 %t"), hidden, "{body}");
+        }
+    }
+
+    #[test]
+    fn bytes_after_a_zero() {
+        let body = |vector: &str, at: u32| {
+            let insertion = format!("  %x = insertelement <4 x i8> {vector}, i8 %c, i32 {at}\n");
+            insertion + "  %w = bitcast <4 x i8> %x to i32\n"
+        };
+        for (vector, known) in [("zeroinitializer", 0), ("<i8 0, i8 3, i8 poison, i8 1>", 0x0100_0300)] {
+            let parts = format!("  %1 = zext i8 %c to i32\n  %2 = shl i32 %1, 16\n  %3 = or i32 %2, {known}\n");
+            let made = "  %4 = bitcast i32 %3 to <4 x i8>\n  %w = bitcast <4 x i8> %4 to i32\n";
+            assert_eq!(body_of(&body(vector, 2)), parts + made);
+        }
+        // The first byte is another one.
+        for (vector, at) in [("<i8 1, i8 0, i8 0, i8 0>", 2), ("zeroinitializer", 0), ("poison", 2)] {
+            assert_eq!(body_of(&body(vector, at)), body(vector, at));
         }
     }
 
