@@ -1,7 +1,7 @@
 // Three products that take turns with one ring of three stages, two of them in flight when an iteration ends.
 // grid: 1 1 1
 // buffer: f16 0x0000*8192
-// buffer: f16 1.0*4 -> 0.0*1 1.0*3
+// buffer: f16 1.0*4096 -> 0.0*4096
 cuda_tile.module @fuzz {
   entry @products_of_a_short_ring(%v12: tile<ptr<f16>>, %v87: tile<ptr<f16>>) {
     %v10 = constant <f32: 0x00000000> : tile<64x64xf32>
@@ -29,9 +29,9 @@ cuda_tile.module @fuzz {
       continue %v58, %v45 : tile<64x64xf32>, tile<64x64xf32>
     }
     %v86 = ftof %v72 : tile<64x64xf32> -> tile<64x64xf16>
-    %v101 = reshape %v87 : tile<ptr<f16>> -> tile<1x1xptr<f16>>
-    %v102 = broadcast %v101 : tile<1x1xptr<f16>> -> tile<64x64xptr<f16>>
-    %v108 = store_ptr_tko weak %v102, %v86 : tile<64x64xptr<f16>>, tile<64x64xf16> -> token
+    %v101 = make_tensor_view %v87, shape = [64, 64], strides = [64, 1] : tensor_view<64x64xf16, strides=[64,1]>
+    %v102 = make_partition_view %v101 : partition_view<tile=(64x64), tensor_view<64x64xf16, strides=[64,1]>>
+    %v108 = store_view_tko weak %v86, %v102[%v27, %v27] : tile<64x64xf16>, partition_view<tile=(64x64), tensor_view<64x64xf16, strides=[64,1]>>, tile<i32> -> token
     return
   }
 }
