@@ -24,9 +24,6 @@
 //! over there, when the copies by the one before have filled their stages.
 //!
 //! A view with an extent of zero has no element that may be read. Its map is that of one element of zeros.
-//!
-//! A dimension of one element has the stride that maps of such dimensions have, not the view's, which no address uses
-//! and which may be illegal in a map.
 
 use super::{Lower, Lowered, llvm::Cmp, rings::Filled};
 use crate::{
@@ -45,7 +42,7 @@ use crate::{
     },
 };
 use melior::dialect::llvm;
-use tile_layout::{MAP_STRIDE_LIMIT, MAP_UNIT, SINGLE_STRIDE, TensorCopyPlan, TensorMapPlan};
+use tile_layout::{MAP_STRIDE_LIMIT, MAP_UNIT, TensorCopyPlan, TensorMapPlan};
 
 /// Slots of the table, and their bytes.
 const SLOTS: i64 = 1024;
@@ -217,16 +214,7 @@ impl<'c> Lower<'c, '_> {
                 Err(v) => l.zext64(self.scalar(op.op(), v)?),
             };
             let within = (MAP_STRIDE_LIMIT - MAP_UNIT) as i64 >> bytes;
-            let outside = l.bin("and", stride, l.i64c(!within));
-            let outside = match view.extent(dim) {
-                Ok(1) => l.i64c(0),
-                Ok(_) => outside,
-                Err(v) => {
-                    let single = l.icmp(Cmp::Eq, l.zext64(self.scalar(op.op(), v)?), l.i64c(1));
-                    l.select(single, l.i64c(0), outside)
-                }
-            };
-            wrong = l.bin("or", wrong, outside);
+            wrong = l.bin("or", wrong, l.bin("and", stride, l.i64c(!within)));
         }
         self.values.insert(key(op.ready()), Lowered::Scalar(l.icmp(Cmp::Eq, wrong, l.i64c(0))));
         Ok(())
@@ -349,10 +337,9 @@ impl<'c> Lower<'c, '_> {
                 }
             });
             if i > 0 {
-                strides.push(match (view.extent(dim), view.stride(dim)) {
-                    (Ok(1), _) => l.i64c(SINGLE_STRIDE as i64),
-                    (_, Ok(stride)) => l.i64c(stride * bytes),
-                    (_, Err(v)) => l.mul(l.zext64(self.scalar(op, v)?), l.i64c(bytes)),
+                strides.push(match view.stride(dim) {
+                    Ok(stride) => l.i64c(stride * bytes),
+                    Err(v) => l.mul(l.zext64(self.scalar(op, v)?), l.i64c(bytes)),
                 });
             }
         }
@@ -360,13 +347,6 @@ impl<'c> Lower<'c, '_> {
             let zeros = l.cast("ptrtoint", self.table(&[0; 4], 32), l.i64);
             base = l.select(empty, zeros, base);
             extents = extents.into_iter().map(|extent| l.select(empty, l.i32c(1), extent)).collect();
-        }
-        // What is promised of a stride does not hold where no address uses it.
-        for ((&dim, stride), &extent) in map.dims[1..].iter().zip(&mut strides).zip(&extents[1..]) {
-            if view.stride(dim).is_err() && (empty.is_some() || view.extent(dim).is_err()) {
-                let single = l.icmp(Cmp::Eq, extent, l.i32c(1));
-                *stride = l.select(single, l.i64c(SINGLE_STRIDE as i64), *stride);
-            }
         }
         Ok(Fields { map, base, extents, strides })
     }
