@@ -183,7 +183,7 @@ fn shared(name: &str) -> Result<(), Failed> {
     let waits = count(consumer, "WARPGROUP.DEPBAR").max(1);
     // Two blocks of rows, two matrices, four steps along K.
     let (products, instructions) = (count(consumer, "GMMA.") / waits, consumer.len().div_ceil(waits));
-    if products != 16 || instructions > 67 {
+    if products != 16 || instructions > 73 {
         return Err(format!("{products} products and {instructions} instructions an iteration").into());
     }
     Ok(())
