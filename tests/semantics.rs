@@ -74,7 +74,7 @@ fn trials(root: &Path) -> Result<Vec<Trial>, String> {
         }));
     }
     trials.push(Trial::test("semantics/every_op_has_its_tests", move || {
-        let read = |(name, source): &(String, Source)| Ok((name.clone(), source.file()?.into_owned()));
+        let read = |(name, source): &(String, Source)| Ok((name.clone(), source.file()?));
         let files = files.iter().map(read).collect::<Result<Vec<_>, String>>()?;
         coverage(&files, &rows).map_err(Failed::from)
     }));

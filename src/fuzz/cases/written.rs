@@ -4,7 +4,6 @@
 
 use crate::case::Parameter;
 use crate::file::{self, File};
-use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tile_interp::int;
@@ -30,28 +29,30 @@ pub fn programs(path: &Path) -> Result<Vec<(String, Source)>, String> {
 /// Those of one file; none if it holds neither a program nor a table.
 fn of_file(path: &Path) -> Result<Vec<(String, Source)>, String> {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    let read = || std::fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()));
     match path.extension().and_then(|e| e.to_str()) {
-        Some("mlir") => {
-            let file = File::parse(&read()?).map_err(|e| format!("{}: {e}", path.display()))?;
-            Ok(vec![(stem, Source::Program(Box::new(file)))])
-        }
-        // `ops.txt` says what the tests have to have.
-        Some("txt") if stem != "ops" => table(&stem, &read()?).map_err(|e| format!("{}:{e}", path.display())),
+        Some("mlir") => Ok(vec![(stem, Source::Program(path.into()))]),
+        // `ops.txt` lists the ops that the tests must cover.
+        Some("txt") if stem != "ops" => table(&stem, &read(path)?).map_err(|e| format!("{}:{e}", path.display())),
         _ => Ok(vec![]),
     }
 }
 
-/// A program, or what one can be made of: there are far more blocks than a run looks at.
+fn read(path: &Path) -> Result<String, String> {
+    std::fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))
+}
+
+/// Where a program comes from. [`Source::file`] reads it: a run looks at few of thousands.
 pub enum Source {
-    Program(Box<File>),
+    /// A file that holds the program with its numbers.
+    Program(PathBuf),
+    /// A block of a table, by the offsets of its lines.
     Block { table: Arc<str>, header: usize, rows: Vec<usize>, constants: bool },
 }
 
 impl Source {
-    pub fn file(&self) -> Result<Cow<'_, File>, String> {
+    pub fn file(&self) -> Result<File, String> {
         let (table, header, rows, constants) = match self {
-            Source::Program(file) => return Ok(Cow::Borrowed(file)),
+            Source::Program(path) => return File::parse(&read(path)?).map_err(|e| format!("{}: {e}", path.display())),
             Source::Block { table, header, rows, constants } => (table, header, rows, constants),
         };
         let line = |at: usize| table[at..].lines().next().unwrap_or_default();
@@ -60,7 +61,7 @@ impl Source {
         let header = Header::parse(head).map_err(|e| error(*header, e))?;
         let row = |at: &usize| header.row(line(*at)).map_err(|e| error(*at, e));
         let rows: Vec<Vec<Scalar>> = rows.iter().map(row).collect::<Result<_, _>>()?;
-        Ok(Cow::Owned(header.program(&rows, *constants)))
+        Ok(header.program(&rows, *constants))
     }
 }
 

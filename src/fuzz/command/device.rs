@@ -65,7 +65,7 @@ impl Programs {
     fn subject(&self, number: u64) -> Result<Option<Subject>, Failure> {
         match self.file(number) {
             None => Ok(Subject::of_seed(number)),
-            Some((_, source)) => Subject::of_file(&*source.file().map_err(Failure::Text)?),
+            Some((_, source)) => Subject::of_file(&source.file().map_err(Failure::Text)?),
         }
     }
 }
