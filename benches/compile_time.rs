@@ -9,13 +9,10 @@
 //! greatest of these medians. The first compilation of the process pays for the registration of passes and dialects and
 //! for the tables of LLVM's target; it is shown by itself. Files of versions that the reader refuses are left out.
 
-#[path = "../tests/support/kernels.rs"]
-mod kernels;
-
-use kernels::compile;
 use std::{fs, path::Path, process::ExitCode, time::Instant};
 use tile_interface::Emit;
 use tile_targets::Target;
+use tile_test_support::kernels::compile;
 
 struct Settings {
     runs: usize,

@@ -1,7 +1,7 @@
 //! Whether compiled code computes what a program means: the compiler against the reference interpreter.
 //!
 //! A case is compiled in this process, run on the simulator, and compared with what the interpreter says. `tile-fuzz`
-//! does so with random programs, `tests/semantics.rs` with written ones.
+//! does so with random programs, `tests/results/semantics.rs` with written ones.
 
 pub mod device;
 

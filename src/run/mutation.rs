@@ -19,10 +19,10 @@
 //! A program is run on its launch in the corpus and on variants of that ([`crate::variant`]), and with its table of
 //! tensor maps full, and full of maps that are nearly its own, as others may have left it. What the launch of the
 //! corpus leaves behind on the ordinary schedule must be the same bit by bit, even where a tolerance allows more: a
-//! test of the corpus compares its arrays with `tests/corpus/results.tsv`, and one of `tests/mutation.rs` the module's
-//! variables, which the next launch finds, with `tests/mutation/variables.tsv`. Programs of `tests/mutation/drawn.tsv`
-//! are also run on launches with drawn numbers ([`variant::other_numbers`]), whose bits a test compares too:
-//! [`look_further`].
+//! test of the corpus compares its arrays with `tests/corpus/results.tsv`, and one of `tests/machine/mutation.rs` the
+//! module's variables, which the next launch finds, with `tests/mutation/variables.tsv`. Programs of
+//! `tests/mutation/drawn.tsv` are also run on launches with drawn numbers ([`variant::other_numbers`]), whose bits a
+//! test compares too: [`look_further`].
 //!
 //! Everything is deterministic: schedules have seeds, limits count instructions, and [`sample`] draws by a digest.
 

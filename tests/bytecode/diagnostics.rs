@@ -423,7 +423,10 @@ fn quoted_texts_are_reached() {
         let [text, case] = columns[..] else { panic!("{row}") };
         if case == "translate" {
             let fragment = text.split('…').next().unwrap_or(text);
-            assert!(include_str!("translate.rs").contains(fragment), "no test of translate.rs has {fragment:?}");
+            assert!(
+                include_str!("../tools/translate.rs").contains(fragment),
+                "no test of translate.rs has {fragment:?}"
+            );
             continue;
         }
         let case = cases.iter().find(|c| c.name == case).unwrap_or_else(|| panic!("no case {case}"));

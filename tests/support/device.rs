@@ -1,21 +1,13 @@
 //! Programs as text, compiled in this process and run on the simulated device.
 
-// Each program that includes this file uses a part of it.
-#![allow(dead_code)]
-
-use super::{cubin, kernels};
+use crate::{cubin, full, kernels};
 use ptx_sim::{Arg, Config, Device, DevicePtr, LaunchConfig, Module, Report, RunOptions, SimError};
-use std::{env, time::Duration};
+use std::time::Duration;
 use tile_interface::{DebugInfo, Emit};
 use tile_targets::Target;
 
 pub const ALL_TARGETS: &[&str] =
     &["sm_80", "sm_86", "sm_87", "sm_88", "sm_89", "sm_90", "sm_100", "sm_103", "sm_107", "sm_110", "sm_120", "sm_121"];
-
-/// Whether the whole matrix was asked for.
-pub fn full() -> bool {
-    env::var_os("TILEIRAS_TEST_FULL").is_some_and(|v| v == "1")
-}
 
 /// Targets and levels of this run: one before sm_90 and one after, or one of each generation at three levels.
 pub fn configurations() -> Vec<(&'static str, u8)> {
@@ -53,10 +45,13 @@ pub struct Run {
     pub arguments: Vec<Arg>,
 }
 
-impl Run {
-    pub fn new() -> Run {
+impl Default for Run {
+    fn default() -> Run {
         Run { device: Device::new(Config::default()), arguments: vec![] }
     }
+}
+
+impl Run {
     /// Adds a pointer to memory with the given contents to the arguments.
     pub fn memory(&mut self, bytes: &[u8]) -> DevicePtr {
         let p = self.device.alloc_from(bytes);
@@ -88,12 +83,12 @@ impl Run {
 /// Numbers that are the same in every run.
 pub struct Numbers(pub u64);
 impl Numbers {
-    pub fn next(&mut self) -> u64 {
+    pub fn draw(&mut self) -> u64 {
         self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
         self.0 >> 24
     }
     pub fn below(&mut self, n: u64) -> u64 {
-        self.next() % n
+        self.draw() % n
     }
 }
 

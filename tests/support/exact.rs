@@ -19,11 +19,13 @@ use tileiras::compile::{self, InProcess};
 /// Numbers that look random, the same in each run.
 pub struct Numbers(u32);
 
-impl Numbers {
-    pub fn new() -> Self {
+impl Default for Numbers {
+    fn default() -> Self {
         Self(1)
     }
+}
 
+impl Numbers {
     /// Whole numbers from `-most` to `most`, each times `factor`.
     pub fn buffer(&mut self, count: usize, n: Number, most: i64, factor: f64) -> Parameter {
         let mut number = || {
@@ -43,7 +45,6 @@ pub fn scalar(bits: u64) -> Parameter {
 
 /// Runs a program, on the ordinary schedule and on unfavourable ones with race detection, and looks whether it
 /// multiplies by instructions of warpgroups.
-#[allow(dead_code)] // Not by every user of this file.
 pub fn check(text: &str, grid: [u32; 3], parameters: Vec<Parameter>, warpgroups: bool) {
     check_changed(text, grid, parameters, warpgroups, |ptx| ptx);
 }

@@ -1,9 +1,6 @@
 //! The kernels that compile from bytecode to a cubin, and what is known of the code that they get.
 
-// Each program that includes this file uses a part of it.
-#![allow(dead_code)]
-
-use std::{env, fs, path::PathBuf};
+use std::fs;
 use tile_interface::{CompileOutput, CompileRequest, Compiler, DebugInfo, Emit, InputKind};
 use tile_targets::Target;
 use tileiras::compile::InProcess;
@@ -64,7 +61,7 @@ pub const KERNELS: &[Kernel] = &[
 impl Kernel {
     pub fn bytes(&self) -> Result<Vec<u8>, String> {
         // Where the program was built, unless an archive of it runs elsewhere.
-        let root = env::var_os("CARGO_MANIFEST_DIR").map_or_else(|| env!("CARGO_MANIFEST_DIR").into(), PathBuf::from);
+        let root = crate::root();
         let path = root.join("tests/corpus").join(format!("{}.13.1.tileirbc", self.name));
         fs::read(&path).map_err(|e| format!("{}: {e}", path.display()))
     }

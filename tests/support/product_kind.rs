@@ -1,9 +1,6 @@
 //! Programs that multiply tiles of views, in all the ways that differ in what brings the operands.
 
-// Each user has no use for some of it.
-#![allow(dead_code)]
-
-use super::exact::{self, Numbers, scalar};
+use crate::exact::{self, Numbers, scalar};
 use tile_fuzz::case::Parameter;
 use tile_interp::types::Number;
 
@@ -229,7 +226,7 @@ impl Kind {
     pub fn parameters(&self, out: Number) -> Vec<Parameter> {
         // Sums of halves in halves stay below 2048.
         let most = if self.sum == Number::F16 { 1 } else { 2 };
-        let mut numbers = Numbers::new();
+        let mut numbers = Numbers::default();
         let mut buffer = |count: usize, n: Number, beyond: f64| numbers.buffer(count, n, most, 1.0 + beyond);
         let size = |side| {
             let [rows, _, stride] = self.tensor(side);

@@ -1,10 +1,7 @@
 //! Kernels of the corpus as machine code.
 
-// Each program that includes this file uses a part of it.
-#![allow(dead_code)]
-
-use super::{cubin, kernels::compile};
-use std::{env, fs, path::PathBuf};
+use crate::{cubin, kernels::compile};
+use std::{env, fs};
 use tile_driver::{
     ptxas,
     toolchain::{self, Surroundings},
@@ -20,7 +17,7 @@ pub fn bytes(name: &str) -> Result<Vec<u8>, String> {
 /// A file of the source tree.
 fn file(path: &str) -> Result<Vec<u8>, String> {
     // Where the program was built, unless an archive of it runs elsewhere.
-    let root = env::var_os("CARGO_MANIFEST_DIR").map_or_else(|| env!("CARGO_MANIFEST_DIR").into(), PathBuf::from);
+    let root = crate::root();
     let path = root.join(path);
     fs::read(&path).map_err(|e| format!("{}: {e}", path.display()))
 }

@@ -1,8 +1,5 @@
 //! From text of any level to results: the rest of the pipeline, code generation, and the simulator.
 
-// Each program that includes this file uses a part of it.
-#![allow(dead_code)]
-
 use melior::{ir::Module, pass::PassManager, utility::parse_pass_pipeline};
 use ptx_sim::{Arg, Config, Device, LaunchConfig, Report, RunOptions};
 use tile_interface::{Backend, DebugInfo};

@@ -1,4 +1,6 @@
 //! LLVM's own `mlir-opt` with a plugin of this workspace.
+//!
+//! Tests of plugins include this file, since they must not be linked with the compiler.
 
 use std::{
     path::{Path, PathBuf},

@@ -9,6 +9,7 @@
 //! * at most 120 columns, and 120 lines in a function that is no table ([`size`]);
 //! * at most [`MAX_LINES`] lines, except for those in [`LONG_FILES`], each with a reason;
 //! * no `todo!`, `unimplemented!`, `#[ignore]`, `#[should_panic]`;
+//! * no `#[test]` in the binaries of [`LISTED_TESTS`], where it would leave a function out without a word;
 //! * each `unsafe` block and implementation has a `SAFETY:` comment above it;
 //! * parts of the compiler import only what is below them, and no pass imports a pass ([`layers`]).
 //!
@@ -33,6 +34,10 @@ const MAX_LINES: usize = 800;
 
 /// Longer files, with the reason why they are not split.
 const LONG_FILES: &[(&str, &str)] = &[];
+
+/// Folders of test binaries whose harness lists its tests itself.
+const LISTED_TESTS: [&str; 6] =
+    ["tests/attack/", "tests/clients/", "tests/ir/", "tests/machine/", "tests/results/", "tests/tools/"];
 
 /// Folders of Markdown that programs write.
 const GENERATED_PAGES: &[&str] = &["docs/reference/", "docs/results/"];
@@ -161,6 +166,7 @@ fn check_rust(name: &str, text: &str, lines: &[&str], passes: &[String], report:
     }
     let forbidden =
         [["to", "do!("], ["unimpl", "emented!("], ["#[ig", "nore"], ["should", "_panic"]].map(|p| p.concat());
+    let is_listed = LISTED_TESTS.iter().any(|folder| name.starts_with(folder));
     let code_lines = code_lines(text);
     layers::check(name, &code_lines, passes, report);
     size::check_columns(lines, &code_lines, report);
@@ -168,6 +174,9 @@ fn check_rust(name: &str, text: &str, lines: &[&str], passes: &[String], report:
     for (i, code) in code_lines.iter().enumerate() {
         for word in forbidden.iter().filter(|w| code.contains(w.as_str())) {
             report(i + 1, &format!("'{word}' is not allowed"));
+        }
+        if is_listed && code.trim() == "#[test]" {
+            report(i + 1, "#[test] has no effect here: name the function in functions![...] (tests/README.md)");
         }
         if starts_unsafe(code) && !has_safety_comment(lines, i) {
             report(i + 1, "an unsafe block without a '// SAFETY:' comment above it");
@@ -290,6 +299,7 @@ mod tests {
             ("a.md", &["see /ho", "me/somebody/x\n"].concat(), "a path of one machine: /ho"),
             ("a.rs", &["fn f() { to", "do!() }\n"].concat(), "is not allowed"),
             ("a.rs", &["#[ig", "nore]\n"].concat(), "is not allowed"),
+            ("tests/ir/a.rs", "#[test]\nfn f() {}\n", "tests/ir/a.rs:1: #[test] has no effect"),
             ("a.rs", &unsafe_block, "without a '// SAFETY:'"),
             ("a.rs", &"\n".repeat(MAX_LINES + 1), "more than 800 lines"),
             ("x/Cargo.toml", "[dependencies]\nrare = \"1\"\n", "the dependency 'rare' has no comment"),
@@ -300,6 +310,7 @@ mod tests {
         }
         let good: &[(&str, &str)] = &[
             ("a.snap", "one \n"),
+            ("tests/bytecode/a.rs", "#[test]\nfn f() {}\n"),
             ("a.md", &["${x}/ho", "me/y and docs/ho", "me/z\n"].concat()),
             ("a.rs", &["// no to", "do!() here\nlet s = \"to", "do!()\";\n"].concat()),
             ("a.rs", &format!("let s = r#\"a\" {unsafe_block}\"#; let t = \"\\\"{unsafe_block}\";\n")),

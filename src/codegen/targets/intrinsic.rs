@@ -6,7 +6,7 @@
 //! intrinsic of NVPTX that none matches is selected for every target.
 //!
 //! The rows were measured, not read: a call of every intrinsic that LLVM 21.1 declares was compiled for every target.
-//! `tests/intrinsics.rs` does it again for those that the table lets through.
+//! `tests/machine/intrinsics.rs` does it again for those that the table lets through.
 //!
 //! Of the intrinsics that all processors share, those of [`SHARED`] have code; those of other processors have none.
 //!

@@ -20,7 +20,7 @@ const TABLES: &[(&str, &str, &str)] = &[
     ("src/passes/convert_tileaa_to_tileas.rs", "op", "ops of nv_tileaa"),
     ("src/run/cl.rs", "parse", "options"),
     ("src/translate/program.rs", "kind", "ops of the language"),
-    ("tests/big_ops.rs", "tests", "tests"),
+    ("tests/machine/big_ops.rs", "tests", "tests"),
     ("tests/bytecode/diagnostics.rs", "cases", "messages"),
 ];
 

@@ -1,0 +1,23 @@
+//! The text of the IR at each level, and the passes that make it.
+
+mod filecheck;
+mod levels;
+mod locations;
+mod passes;
+mod pipeline;
+mod scaling;
+mod schedule_contract;
+mod shapes;
+
+fn main() -> std::process::ExitCode {
+    tile_test_support::run(&tile_test_support::suites![
+        filecheck,
+        levels,
+        locations,
+        passes,
+        pipeline,
+        scaling,
+        schedule_contract,
+        shapes
+    ])
+}

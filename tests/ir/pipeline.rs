@@ -1,0 +1,221 @@
+//! The command runs the pipeline that it prints, and says which pass failed; text keeps the name of its file.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::{Command, Output},
+};
+use tile_test_support::{Trial, functions};
+
+fn scratch(name: &str, bytes: &[u8]) -> PathBuf {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    fs::write(&path, bytes).unwrap();
+    path
+}
+
+fn tileiras(input: &Path, arguments: &[&str]) -> Output {
+    let output = input.with_extension("out");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tileiras"));
+    command.arg(input).args(["--gpu-name=sm_90", "-o"]).arg(output).args(arguments).output().unwrap()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// Names of the passes of a pipeline in text, in order.
+fn names(pipeline: &str) -> Vec<String> {
+    let body = pipeline.trim().strip_prefix("builtin.module(").and_then(|p| p.strip_suffix(')')).expect(pipeline);
+    let mut depth = 0;
+    let mut passes = vec![String::new()];
+    for c in body.chars() {
+        depth += i32::from(c == '{') - i32::from(c == '}');
+        match c {
+            ',' if depth == 0 => passes.push(String::new()),
+            '{' | '}' => {}
+            _ if depth > 0 => {}
+            c => passes.last_mut().unwrap().push(c),
+        }
+    }
+    passes.retain(|p| !p.is_empty());
+    passes
+}
+
+/// The dump, its re-parse, and the passes that ran: the same at each level and strategy.
+fn the_dump_is_what_runs() {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus/vadd_f32.13.1.tileirbc");
+    for level in 0..=3 {
+        for strategy in ["none", "unspecialize", "warp-specialize"] {
+            let case = format!("-O{level} {strategy}");
+            let input = scratch(&format!("dump-{level}-{strategy}.tileirbc"), &fs::read(&corpus).unwrap());
+            let strategy = format!("--pipeline-option=pipeline-strategy={strategy}");
+            let output = tileiras(
+                &input,
+                &[&format!("-O{level}"), &strategy, "--emit=ptx", "--dump-pass-pipeline", "--print-ir-after-all"],
+            );
+            let text = stderr(&output);
+            assert!(output.status.success(), "{case}: {text}");
+            let dumped: Vec<&str> = text.lines().filter(|l| l.starts_with("builtin.module(")).collect();
+            assert_eq!(dumped.len(), 2, "{case}");
+            // `// -----// IR Dump After Name (argument) //----- //`
+            let ran: Vec<&str> = text
+                .lines()
+                .filter_map(|l| l.strip_prefix("// -----// IR Dump After ")?.split_once(" (")?.1.split_once(')'))
+                .map(|(argument, _)| argument)
+                .collect();
+            let expected: Vec<String> = dumped.iter().flat_map(|p| names(p)).collect();
+            assert_eq!(ran, expected, "{case}");
+            for pipeline in dumped {
+                assert_eq!(reparsed(pipeline), names(pipeline), "{case}");
+            }
+        }
+    }
+}
+
+/// The passes of a pipeline after MLIR has read it and printed it again.
+fn reparsed(pipeline: &str) -> Vec<String> {
+    let empty = scratch("empty.mlir", b"module {}");
+    let mut opt = Command::new(env!("CARGO_BIN_EXE_tileiras-opt"));
+    // Without passes there is nothing to parse: MLIR wants one at least.
+    if names(pipeline).is_empty() {
+        return vec![];
+    }
+    let output =
+        opt.arg(&empty).arg(format!("--pass-pipeline={pipeline}")).arg("--dump-pass-pipeline").output().unwrap();
+    // MLIR breaks the text into lines, one for each pass.
+    let text = stderr(&output);
+    let lines = text.lines().skip_while(|l| !l.starts_with("builtin.module("));
+    let mut pipeline = String::new();
+    for line in lines {
+        pipeline.push_str(line.trim());
+        if line.starts_with(')') {
+            break;
+        }
+    }
+    names(&pipeline)
+}
+
+fn a_failing_pass_is_named() {
+    let text = "gpu.module @m {\n  llvm.func @k() attributes {nvvm.kernel} {\n    llvm.return\n  }\n}\n";
+    let output = tileiras(&scratch("failing.mlir", text.as_bytes()), &["--emit=ptx"]);
+    assert_eq!(output.status.code(), Some(5));
+    assert!(stderr(&output).contains("the pass 'tileir-gpu-module-prepare' failed"), "{}", stderr(&output));
+}
+
+const KERNEL: &str = "cuda_tile.module @m {
+  entry @k(%p: tile<ptr<i32>>) {
+    %0 = make_token : token
+    %1:3 = get_tile_block_id : tile<i32>
+    %2 = store_ptr_tko weak %p, %1#0 token = %0 : tile<ptr<i32>>, tile<i32> -> token
+    return
+  }
+}
+";
+
+/// Places, `.file` and the excerpt of a message are those of the file.
+fn text_keeps_the_name_of_its_file() {
+    let input = scratch("named.mlir", KERNEL.as_bytes());
+    let name = input.to_str().unwrap();
+    let output = tileiras(&input, &["--emit=ptx", "--lineinfo"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let ptx = fs::read_to_string(input.with_extension("out")).unwrap();
+    assert!(ptx.contains(&format!("\"{name}\"")) && !ptx.contains(".file\t1 \"-\""), "{ptx}");
+    assert!(ptx.contains(".loc\t1 5 10"), "{ptx}");
+
+    let wrong = scratch("wrong.mlir", KERNEL.replace("make_token", "make_tokens").as_bytes());
+    let output = tileiras(&wrong, &["--emit=ptx", "--diagnostic-format=caret"]);
+    let text = stderr(&output);
+    assert_eq!(output.status.code(), Some(3), "{text}");
+    assert!(text.contains(&format!("{}:3:10", wrong.display())), "{text}");
+    assert!(text.contains("%0 = make_tokens : token"), "{text}");
+}
+
+/// ptxas takes the line information whatever files are called, those of inlined functions and of their calls too. A
+/// string of PTX cannot hold a quote, and a name must not end with a separator.
+fn names_of_files_that_ptx_cannot_say() {
+    let kernel = KERNEL.replace(": tile<i32>\n", ": tile<i32> loc(\"c\\\"d\\\\.py\":3:1)\n");
+    let call = "tile<i32> -> token loc(callsite(\"e\\\"\\0A.py\":7:2 at \"é\\\" g\\\\\":9:4))\n";
+    let kernel = kernel.replace("tile<i32> -> token\n", call);
+    assert_eq!(kernel.matches(" loc(").count(), 2);
+    let input = scratch("a\"b.mlir", kernel.as_bytes());
+    for lines in ["--lineinfo", "--device-debug"] {
+        let output = tileiras(&input, &["--emit=ptx", "-O0", lines]);
+        assert!(output.status.success(), "{}", stderr(&output));
+        let ptx = fs::read_to_string(input.with_extension("out")).unwrap();
+        let files: Vec<&str> = ptx.lines().filter(|l| l.trim_start().starts_with(".file")).collect();
+        for name in ["a'b.mlir\"", "c'd\\\\.py\"", "e'\\n.py\"", "' g\\\\_\""] {
+            assert!(files.iter().any(|f| f.ends_with(name)), "{name} {files:?}");
+        }
+        let output = tileiras(&input, &["--emit=cubin", "-O0", lines]);
+        assert!(output.status.success(), "{}", stderr(&output));
+    }
+    for name in ["", "/", "a/", "a\\\\"] {
+        let kernel = KERNEL.replace(": tile<i32>\n", &format!(": tile<i32> loc(\"{name}\":3:1)\n"));
+        let output = tileiras(&scratch("ending.mlir", kernel.as_bytes()), &["--emit=cubin", "--lineinfo"]);
+        assert!(output.status.success(), "{name}: {}", stderr(&output));
+    }
+}
+
+/// Both snapshots are printed, and nothing else is different: lines lead to the source's files as without them.
+fn snapshots_are_printed_and_change_nothing() {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus/welford.13.1.tileirbc");
+    let input = scratch("snapshots.tileirbc", &fs::read(&corpus).unwrap());
+    let ptx = |arguments: &[&str]| {
+        let output = tileiras(&input, &[&["--emit=ptx", "--lineinfo"], arguments].concat());
+        assert!(output.status.success(), "{}", stderr(&output));
+        (fs::read_to_string(input.with_extension("out")).unwrap(), stderr(&output))
+    };
+    let (plain, silence) = ptx(&[]);
+    assert_eq!(silence, "");
+    assert!(plain.contains(".py\""), "{plain}");
+    for value in ["inputIR", "tileaa", "tileas", "post-tileas"] {
+        let (with, printed) = ptx(&[&format!("--pipeline-option=emit-line-info={value}")]);
+        assert_eq!(with, plain, "{value}");
+        let headlines: Vec<&str> = printed.lines().filter(|l| l.starts_with("// ----- snapshot")).collect();
+        let expected = ["convert-cudatile-to-tileaa", "convert-tileas-to-llvm"];
+        assert_eq!(headlines, expected.map(|pass| format!("// ----- snapshot after {pass} ----- //")), "{value}");
+        for part in ["nv_tileaa.func @", "llvm.func @", ".py\":"] {
+            assert!(printed.contains(part), "{value}: no {part} in {printed}");
+        }
+    }
+    // A result of the cache would be silent.
+    let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("snapshots.cache");
+    let cache = format!("--cache-dir={}", cache.display());
+    for _ in 0..2 {
+        let (_, printed) = ptx(&[&cache, "--pipeline-option=emit-line-info=tileas"]);
+        assert!(printed.contains("// ----- snapshot"), "{printed}");
+    }
+}
+
+/// Lines lead to the program of a stage where that is asked for by the option of its own.
+fn lines_lead_to_a_snapshot_on_demand() {
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("led.mlir");
+    let _ = fs::remove_file(&file);
+    let file_option = format!("--pipeline-option=snapshot-file={}", file.display());
+    let input = scratch("leading.mlir", KERNEL.as_bytes());
+    let output = tileiras(&input, &["--emit=ptx", "--pipeline-option=snapshot-lines=tileas", &file_option]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert_eq!(stderr(&output), "");
+    let ptx = fs::read_to_string(input.with_extension("out")).unwrap();
+    assert!(ptx.contains("led.mlir\"") && !ptx.contains("leading.mlir"), "{ptx}");
+    assert!(fs::read_to_string(&file).unwrap().contains("nv_tileas"));
+}
+
+fn a_nul_byte_in_text_is_an_error() {
+    let input = scratch("nul.mlir", KERNEL.replace("weak", "we\0k").as_bytes());
+    let output = tileiras(&input, &["--emit=ptx"]);
+    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+    assert!(stderr(&output).contains("the text has a NUL byte in line 5"), "{}", stderr(&output));
+}
+
+pub fn trials() -> Vec<Trial> {
+    functions![
+        the_dump_is_what_runs,
+        a_failing_pass_is_named,
+        text_keeps_the_name_of_its_file,
+        names_of_files_that_ptx_cannot_say,
+        snapshots_are_printed_and_change_nothing,
+        lines_lead_to_a_snapshot_on_demand,
+        a_nul_byte_in_text_is_an_error
+    ]
+}

@@ -1,0 +1,29 @@
+//! PTX and machine code: what they hold, how much of it there is, and how long it is predicted to take.
+
+mod big_ops;
+mod intrinsics;
+mod kernels;
+mod libnvvm;
+mod lines;
+mod mutation;
+mod products;
+mod sass;
+mod synchronization;
+mod timing;
+mod warpgroup_gates;
+
+fn main() -> std::process::ExitCode {
+    tile_test_support::run(&tile_test_support::suites![
+        big_ops,
+        intrinsics,
+        kernels,
+        libnvvm,
+        lines,
+        mutation,
+        products,
+        sass,
+        synchronization,
+        timing,
+        warpgroup_gates
+    ])
+}

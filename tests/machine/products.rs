@@ -1,0 +1,216 @@
+//! Kernels of the corpus with matrix products, down to machine code: what the tensor cores are fed with, and by which
+//! instructions.
+//!
+//! * Each kernel assembles for each target without a warning. That it does not spill is looked at in
+//!   `tests/machine/sass.rs`.
+//! * Shared memory is reached without bank conflicts, by every access around a product, as the layout algebra computes
+//!   it.
+//! * Products with scales are multiplied by the instruction that scales, where the target has it, and no scale is
+//!   applied after.
+//! * The loop of a 128x128x64 product on sm_80 consists of copies, `LDSM` and `HMMA`, and moves nothing word by word.
+//!
+//! By default on one target of each generation; `TILEIRAS_TEST_FULL=1` takes all eleven.
+
+use kernels::compile;
+use melior::ir::Module;
+use sass::{Instruction, assemble, assemble_file, bytes, disassemble};
+use std::collections::BTreeSet;
+use tile_interface::Emit;
+use tile_layout::{Direction, Layout, SharedAccess, SharedLayout};
+use tile_targets::Target;
+use tile_test_support::{Failed, Trial, kernels, sass};
+use tileiras::dialect::{
+    self,
+    layouts::{Tensor, storage_bits, to_layout},
+    nv_tileas::{
+        AsyncLoadOp, AsyncTiledLoadOp, LayoutAttr, LocalLoadOp, LocalStoreOp, MemDescReinterpretOp, MemDescType,
+        SharedLayoutAttr,
+    },
+    rt::*,
+};
+
+/// Kernels, and the instruction that multiplies on sm_80.
+const KERNELS: &[(&str, &str)] = &[
+    ("matmul_f16.13.1", "HMMA.16816.F32"),
+    ("matmul_bf16.13.1", "HMMA.16816.F32.BF16"),
+    ("matmul_f16_acc16.13.1", "HMMA.16816.F16"),
+    ("matmul_f16_ragged.13.1", "HMMA.16816.F32"),
+    ("matmul_tf32.13.1", "HMMA.1688.F32.TF32"),
+    ("matmul_f32.13.1", "FFMA"),
+    ("matmul_f64.13.1", "DMMA"),
+    ("matmul_i8.13.1", "IMMA.16832.S8.S8"),
+    ("matmul_e4m3.13.1", "HMMA.16816.F32"),
+    ("matmul_e5m2.13.1", "HMMA.16816.F32"),
+    ("matmul_nt_bias_relu.13.1", "HMMA.16816.F32"),
+    ("matmul_persistent.13.1", "HMMA.16816.F32"),
+    ("matmul_hints.13.1", "HMMA.16816.F32.BF16"),
+    ("matmul_splitk.13.1", "HMMA.16816.F32"),
+    ("bmm_f16.13.1", "HMMA.16816.F32"),
+    ("bmm3_f16.13.1", "HMMA.16816.F32"),
+    ("moe_gather_matmul.13.1", "HMMA.16816.F32"),
+    ("group_gemm.13.1", "HMMA.16816.F32"),
+    ("mma_mx.13.3", "HMMA.16816.F32"),
+    ("fmha_f16.13.1", "HMMA.16816.F32"),
+    ("fmha_f16_causal.13.1", "HMMA.16816.F32"),
+    ("fmha_bf16_d128_causal.13.1", "HMMA.16816.F32.BF16"),
+];
+
+/// Programs whose products have scales, and what multiplies on sm_120.
+const SCALED: &[(&str, &str)] = &[
+    ("tests/corpus/mma_mx.13.3.tileirbc", "QMMA.SF.16832.F32.E4M3.E4M3.E8"),
+    ("tests/semantics/mmaf_scaled_e4m3_e8m0_32.mlir", "QMMA.SF.16832.F32.E4M3.E4M3.E8"),
+    ("tests/semantics/mmaf_scaled_e5m2_e8m0_32.mlir", "QMMA.SF.16832.F32.E5M2.E5M2.E8"),
+    ("tests/semantics/mmaf_scaled_e2m1_e8m0_32.mlir", "OMMA.SF.16864.F32.E2M1.E2M1.E8"),
+    ("tests/semantics/mmaf_scaled_e2m1_e8m0_16.mlir", "OMMA.SF.16864.F32.E2M1.E2M1.E8.4X"),
+    ("tests/semantics/mmaf_scaled_e2m1_e4m3_16.mlir", "OMMA.SF.16864.F32.E2M1.E2M1.UE4M3.4X"),
+];
+
+const ALL: &[&str] =
+    &["sm_80", "sm_86", "sm_87", "sm_88", "sm_89", "sm_90", "sm_100", "sm_103", "sm_107", "sm_110", "sm_120", "sm_121"];
+const SOME: &[&str] = &["sm_80", "sm_90", "sm_120"];
+
+pub fn trials() -> Vec<Trial> {
+    let full = tile_test_support::full();
+    let mut trials = vec![];
+    for &(name, instruction) in KERNELS {
+        for &target in if full { ALL } else { SOME } {
+            trials.push(Trial::test(format!("products/assembles/{name}/{target}"), move || {
+                assembles(name, target, (target == "sm_80").then_some(instruction))
+            }));
+        }
+        trials.push(Trial::test(format!("products/conflicts/{name}"), move || free_of_conflicts(name)));
+    }
+    trials.push(Trial::test("products/loop/matmul_f16/sm_80", loop_of_halves));
+    for target in ["sm_120", "sm_121"] {
+        for (program, instruction) in SCALED {
+            let name = program.rsplit_once('/').map_or(*program, |(_, name)| name);
+            trials.push(Trial::test(format!("products/scaled/{name}/{target}"), move || {
+                scaled(program, instruction, target)
+            }));
+        }
+    }
+    trials
+}
+
+fn assembles(name: &str, target: &str, instruction: Option<&str>) -> Result<(), Failed> {
+    let cubin = assemble(name, target)?;
+    if let Some(instruction) = instruction {
+        let code = disassemble(&cubin, &format!("{name}-{target}"))?;
+        if !code.iter().any(|i| i.opcode.starts_with(instruction)) {
+            return Err(format!("no {instruction} in the code").into());
+        }
+    }
+    Ok(())
+}
+
+//===-- machine code -------------------------------------------------------===//
+
+/// The shortest loop that contains an instruction whose name starts so.
+fn innermost<'c>(code: &'c [Instruction], of: &str) -> Option<&'c [Instruction]> {
+    let start = |label: &str| code.iter().position(|i| i.label.as_deref() == Some(label));
+    let loops = code.iter().enumerate().filter_map(|(end, i)| {
+        let from = i.opcode.starts_with("BRA").then(|| start(i.target.as_deref()?)).flatten()?;
+        (from <= end).then(|| &code[from..=end])
+    });
+    loops.filter(|l| l.iter().any(|i| i.opcode.starts_with(of))).min_by_key(|l| l.len())
+}
+
+/// 128x128x64 halves on sm_80: operands come by asynchronous copies and `LDSM`, and nothing else touches shared memory.
+fn loop_of_halves() -> Result<(), Failed> {
+    let cubin = assemble("matmul_f16.13.1", "sm_80")?;
+    let code = disassemble(&cubin, "loop-of-halves")?;
+    let body = innermost(&code, "HMMA").ok_or("no loop with HMMA")?;
+    let count = |of: &str| body.iter().filter(|i| i.opcode.starts_with(of)).count();
+    let (hmma, ldsm, copies) = (count("HMMA.16816.F32"), count("LDSM"), count("LDGSTS.E.BYPASS"));
+    let words = body.iter().filter(|i| {
+        let by_word = i.opcode.starts_with("LDS") && !i.opcode.starts_with("LDSM") || i.opcode.starts_with("STS");
+        by_word || i.opcode.starts_with("LDL") || i.opcode.starts_with("STL") || i.opcode.starts_with("LDG.")
+    });
+    let words: Vec<&str> = words.map(|i| i.opcode.as_str()).collect();
+    if !words.is_empty() {
+        return Err(format!("the loop moves data by {words:?}").into());
+    }
+    // Warps of 64x64: 16 instructions for each 4 + 4 matrices of four times eight rows.
+    if hmma == 0 || copies == 0 || hmma != 4 * ldsm {
+        return Err(format!("{hmma} HMMA, {ldsm} LDSM, {copies} LDGSTS").into());
+    }
+    if count("BAR") != 1 {
+        return Err(format!("{} barriers in an iteration", count("BAR")).into());
+    }
+    Ok(())
+}
+
+/// Only this instruction multiplies, nothing is scaled by ordinary arithmetic, and nothing spills.
+fn scaled(program: &str, instruction: &str, target: &str) -> Result<(), Failed> {
+    let cubin = assemble_file(program, target)?;
+    let code = disassemble(&cubin, &format!("scaled-{instruction}-{target}"))?;
+    let multiplies = |i: &&Instruction| ["MMA", "FMUL", "FFMA"].iter().any(|m| i.opcode.contains(m));
+    let found: BTreeSet<&str> = code.iter().filter(multiplies).map(|i| i.opcode.as_str()).collect();
+    if found != BTreeSet::from([instruction]) {
+        return Err(format!("{found:?} multiply, not {instruction}").into());
+    }
+    if code.iter().any(|i| i.opcode.starts_with("STL") || i.opcode.starts_with("LDL")) {
+        return Err("registers are spilled".into());
+    }
+    Ok(())
+}
+
+//===-- bank conflicts -----------------------------------------------------===//
+
+/// Every access of shared memory by layouts that the program states.
+fn free_of_conflicts(name: &str) -> Result<(), Failed> {
+    let mut problems = vec![];
+    for target in SOME {
+        let target = Target::by_name(target).ok_or("unknown target")?;
+        let text = compile(&bytes(name)?, target, 3, Emit::TileAs)?.text;
+        let context = dialect::context();
+        let module = Module::parse(&context, &text).ok_or("the printed program does not parse")?;
+        let mut accesses = 0;
+        walk(op_ref(module.as_operation().to_raw()), &mut |op| {
+            let Some((layout, memory, direction, matrix)) = access(op) else { return };
+            accesses += 1;
+            let degree = degree(&layout, memory, direction, matrix);
+            // Rows of less than 128 bytes leave fewer banks to choose from where a tile is turned.
+            let most = if is_turned_and_narrow(memory) { 2 } else { 1 };
+            if degree.is_none_or(|d| d > most) {
+                problems.push(format!("{}: degree {degree:?}: {op}", target.name));
+            }
+        });
+        // Tensor copies and products of warpgroups touch it in ways that layouts of registers do not describe.
+        let has_agents = text.contains("agent_switch");
+        if accesses == 0 && !has_agents && name != "bmm3_f16.13.1" {
+            problems.push(format!("{}: no access of shared memory", target.name));
+        }
+    }
+    if problems.is_empty() { Ok(()) } else { Err(problems.join("\n").into()) }
+}
+
+/// Whether bytes of a stage are turned whose rows, before or afterwards, are shorter than the banks are wide.
+fn is_turned_and_narrow(memory: Val<'_>) -> bool {
+    let Some(desc) = MemDescType::cast(ty(memory)) else { return false };
+    let is_turned = defining_op(memory).is_some_and(|o| MemDescReinterpretOp::cast(o).is_some());
+    is_turned && storage_bits(desc.element_type()) == 8 && desc.shape().iter().any(|&e| e > 1 && e < 128)
+}
+
+fn access<'c>(op: OpRef<'c>) -> Option<(Layout, Val<'c>, Direction, bool)> {
+    let of = |v| Tensor::of_value(v).and_then(|t| t.layout());
+    if let Some(x) = LocalLoadOp::cast(op) {
+        return Some((of(x.result())?, x.source(), Direction::Load, true));
+    }
+    if let Some(x) = LocalStoreOp::cast(op) {
+        return Some((of(x.source())?, x.dest(), Direction::Store, false));
+    }
+    if let Some(x) = AsyncTiledLoadOp::cast(op) {
+        return Some((LayoutAttr::cast(x.layout()).and_then(to_layout)?, x.dest(), Direction::Store, false));
+    }
+    let x = AsyncLoadOp::cast(op)?;
+    Some((of(x.ptr())?, x.dest(), Direction::Store, false))
+}
+
+fn degree(layout: &Layout, memory: Val<'_>, direction: Direction, matrix: bool) -> Option<u32> {
+    let desc = MemDescType::cast(ty(memory))?;
+    let bases: Vec<u64> = SharedLayoutAttr::cast(desc.layout()?)?.offsets().iter().map(|&b| b as u64).collect();
+    let shared = SharedLayout::new(bases.clone(), bases.len() as u32).ok()?;
+    let plan = SharedAccess::new(layout, &shared, storage_bits(desc.element_type()), direction, matrix).ok()?;
+    Some(plan.conflict_degree)
+}

@@ -1,0 +1,342 @@
+//! Products by warpgroups down to machine code: what the loop consists of, and what ptxas says of it. The programs have
+//! no hints.
+
+use kernels::compile;
+use sass::{disassemble, innermost};
+use tile_interface::{DebugInfo, Emit};
+use tile_targets::Target;
+use tile_test_support::{Failed, Trial, cubin, kernels, sass};
+
+/// One program: extents of its tiles, type of its operands, and whether B is stored transposed.
+#[derive(Clone, Copy)]
+struct Gate {
+    tile: (u32, u32, u32),
+    element: &'static str,
+    transposed: bool,
+    /// Columns of an instruction, and stages of the ring at least.
+    columns: u32,
+    stages: u32,
+    /// Warpgroups that multiply, along the rows and along the columns.
+    groups: (u32, u32),
+    /// Instructions of an iteration at most, and waits for products.
+    instructions: usize,
+    waits: usize,
+    /// Those who multiply change stages first.
+    prepared: bool,
+    /// A warpgroup changes stages and does nothing else.
+    preparer: bool,
+    /// Blocks of a multiprocessor that the program asks for.
+    occupancy: u32,
+    /// Thread blocks that share a tile block.
+    sharing: u32,
+    /// Nothing is known of the extents, so that rows may end within 16 bytes; only of the strides.
+    any_width: bool,
+}
+
+const HALVES: Gate = Gate {
+    tile: (128, 256, 64),
+    element: "bf16",
+    transposed: false,
+    columns: 256,
+    stages: 4,
+    groups: (2, 1),
+    instructions: 34,
+    waits: 1,
+    prepared: false,
+    preparer: false,
+    occupancy: 1,
+    sharing: 1,
+    any_width: false,
+};
+
+const BYTES: Gate = Gate { tile: (128, 256, 128), element: "i8", transposed: true, ..HALVES };
+
+/// Sums are exact: a chain from zero for each half of the columns, and an addition for each accumulator.
+const FLOATS: Gate = Gate { element: "f8E4M3FN", columns: 128, stages: 3, instructions: 172, waits: 2, ..BYTES };
+
+/// Rounded from f32 by the copies.
+const WORDS: Gate = Gate { tile: (128, 256, 32), element: "tf32", transposed: true, ..HALVES };
+
+const GATES: &[Gate] = &[
+    HALVES,
+    Gate { transposed: true, ..HALVES },
+    Gate { element: "f16", ..HALVES },
+    Gate { tile: (128, 128, 64), element: "f16", columns: 128, ..HALVES },
+    Gate { tile: (128, 128, 64), transposed: true, columns: 128, ..HALVES },
+    // Two blocks have too few registers at launch for instructions of 128 columns.
+    Gate { tile: (128, 128, 64), transposed: true, columns: 64, stages: 3, instructions: 46, occupancy: 2, ..HALVES },
+    // More sums than one multiprocessor has registers: each thread block has 128 rows, and is like any other.
+    Gate { tile: (256, 256, 64), element: "f16", sharing: 2, ..HALVES },
+    Gate { tile: (512, 256, 64), transposed: true, sharing: 4, ..HALVES },
+    // Results are stored by copies or by threads, behind a test: both sides read the sums.
+    Gate { any_width: true, ..HALVES },
+    Gate { tile: (128, 128, 64), transposed: true, columns: 128, any_width: true, ..HALVES },
+    // One block of 64 rows: one consumer.
+    Gate { tile: (64, 256, 64), element: "f16", groups: (1, 1), ..HALVES },
+    BYTES,
+    Gate { tile: (128, 128, 128), columns: 128, ..BYTES },
+    Gate { transposed: false, instructions: 104, prepared: true, ..BYTES },
+    Gate { tile: (128, 128, 128), transposed: false, columns: 128, instructions: 75, prepared: true, ..BYTES },
+    FLOATS,
+    Gate { element: "f8E5M2", ..FLOATS },
+    // Operands are turned by others: the loop is the same.
+    Gate { transposed: false, preparer: true, ..FLOATS },
+    // More consumers hide each other's additions, and change stages faster.
+    Gate { tile: (128, 128, 128), stages: 4, groups: (2, 2), columns: 64, instructions: 64, waits: 1, ..FLOATS },
+    Gate { tile: (64, 256, 128), groups: (1, 2), instructions: 96, waits: 1, ..FLOATS },
+    Gate {
+        tile: (64, 256, 128),
+        transposed: false,
+        groups: (1, 2),
+        instructions: 96,
+        waits: 1,
+        preparer: true,
+        ..FLOATS
+    },
+    WORDS,
+    Gate { transposed: false, instructions: 86, prepared: true, ..WORDS },
+    Gate { tile: (128, 128, 32), columns: 128, ..WORDS },
+    Gate { tile: (64, 256, 32), groups: (1, 1), ..WORDS },
+];
+
+pub fn trials() -> Vec<Trial> {
+    let trials = GATES.iter().map(|gate| {
+        let (m, n, k) = gate.tile;
+        let order = if gate.transposed { "TN" } else { "NN" };
+        let blocks = if gate.occupancy > 1 { "_two_blocks" } else { "" };
+        let width = if gate.any_width { "_any_width" } else { "" };
+        Trial::test(format!("warpgroup_gates/{}_{m}x{n}x{k}_{order}{blocks}{width}", gate.element), move || {
+            gate.check()
+        })
+    });
+    let batches =
+        ["bmm_f16", "bmm_of_one"].map(|name| Trial::test(format!("warpgroup_gates/{name}"), move || batched(name)));
+    let copies = Trial::test("warpgroup_gates/moe_gather_matmul_wide", || copied("moe_gather_matmul_wide"));
+    let shares = Trial::test("warpgroup_gates/gated_unit", || shared("gated_unit"));
+    trials.chain(batches).chain([copies, shares]).collect()
+}
+
+/// A program of the corpus that multiplies the matrices of batches, whose tiles lose their batch dimension before the
+/// product or in it.
+fn batched(name: &str) -> Result<(), Failed> {
+    let path = format!("{}/tests/corpus/{name}.13.1.tileirbc", env!("CARGO_MANIFEST_DIR"));
+    let target = Target::by_name("sm_90").ok_or("unknown target")?;
+    let ptx = compile(&std::fs::read(path)?, target, 3, Emit::Ptx)?.text;
+    for (what, wanted) in
+        [("wgmma.mma_async", true), ("cp.async.bulk.tensor.3d.shared::cluster", true), ("mma.sync", false)]
+    {
+        if ptx.contains(what) != wanted {
+            return Err(format!("{what} is {}", if wanted { "missing" } else { "there" }).into());
+        }
+    }
+    Ok(())
+}
+
+/// The code of a program of the corpus, which must not spill.
+fn without_spills(name: &str) -> Result<Vec<sass::Instruction>, Failed> {
+    let cubin = sass::assemble(&format!("{name}.13.1"), "sm_90")?;
+    if let Some(kernel) = cubin.resources.iter().find(|k| k.spill_stores + k.spill_loads > 0) {
+        return Err(format!("{} bytes are spilled", kernel.spill_stores).into());
+    }
+    Ok(disassemble(&cubin, &format!("gate-{name}"))?)
+}
+
+/// A program of the corpus whose rows a list names: the producer's threads copy them, 16 bytes at a time, and none of
+/// them goes through registers. Consumers have one fence more in an iteration, and nothing else.
+fn copied(name: &str) -> Result<(), Failed> {
+    let code = without_spills(name)?;
+    let producer = innermost(&code, "LDGSTS.E").ok_or("no loop with copies of threads")?;
+    let consumer = innermost(&code, "GMMA").ok_or("no loop with products")?;
+    let count = |body: &[sass::Instruction], of: &str| body.iter().filter(|i| i.opcode.starts_with(of)).count();
+    // The assembler may unroll: each iteration has an arrival.
+    let iterations = count(producer, "ARRIVES").max(1);
+    let copies = producer.iter().filter(|i| i.opcode.starts_with("LDGSTS") && i.opcode.contains(".128")).count();
+    // 128 rows of 128 bytes, 16 bytes each of 128 threads.
+    if copies != 8 * iterations {
+        return Err(format!("{copies} copies of 16 bytes in {iterations} iterations").into());
+    }
+    for (body, never) in [(producer, &["LDG.", "STS", "LDL", "STL", "FENCE"][..]), (consumer, &["LDG", "LDS", "STS"])] {
+        if let Some(i) = body.iter().find(|i| never.iter().any(|of| i.opcode.starts_with(of))) {
+            return Err(format!("{} in the loop", i.opcode).into());
+        }
+    }
+    let waits = consumer.iter().filter(|i| i.opcode.contains("WARPGROUP.DEPBAR")).count().max(1);
+    let fences = count(consumer, "FENCE");
+    if fences != waits { Err(format!("{fences} fences in {waits} iterations").into()) } else { Ok(()) }
+}
+
+/// A program of the corpus that multiplies its rows by two matrices: tensor copies bring three tiles an iteration, and
+/// the consumers' loop is that of one product of as many columns.
+fn shared(name: &str) -> Result<(), Failed> {
+    let code = without_spills(name)?;
+    let consumer = innermost(&code, "GMMA").ok_or("no loop with products")?;
+    let count = |body: &[sass::Instruction], of: &str| body.iter().filter(|i| i.opcode.contains(of)).count();
+    let copies = (count(&code, "UTMALDG"), count(&code, "LDGSTS"));
+    if copies != (3, 0) {
+        return Err(format!("{copies:?} tensor copies and copies of threads, not 3 and none").into());
+    }
+    let waits = count(consumer, "WARPGROUP.DEPBAR").max(1);
+    // Two blocks of rows, two matrices, four steps along K.
+    let (products, instructions) = (count(consumer, "GMMA.") / waits, consumer.len().div_ceil(waits));
+    if products != 16 || instructions > 73 {
+        return Err(format!("{products} products and {instructions} instructions an iteration").into());
+    }
+    Ok(())
+}
+
+impl Gate {
+    /// Types in memory, of sums, and of what is stored.
+    fn types(&self) -> [&'static str; 3] {
+        match self.element {
+            "tf32" => ["f32", "f32", "f32"],
+            "i8" => ["i8", "i32", "i32"],
+            "f8E4M3FN" | "f8E5M2" => [self.element, "f32", "f16"],
+            other => [other, "f32", other],
+        }
+    }
+
+    /// C = A B, tile by tile; extents are multiples of 16.
+    fn program(&self) -> String {
+        let ((m, n, k), t) = (self.tile, self.element);
+        let [mem, sum, out] = self.types();
+        let (rows, columns, shape, stride, index) =
+            if self.transposed { (n, k, "%n, %k", "%k", "%y, %i") } else { (k, n, "%k, %n", "%n", "%i, %y") };
+        let ([row_a, row_b, row_c], known) =
+            if self.any_width { (["%sa", "%sb", "%sc"], 1) } else { (["%k", stride, "%n"], 16) };
+        let b = format!(
+            "%bv = make_tensor_view %b, shape = [{shape}], strides = [{row_b}, 1] : tile<i32> -> tensor_view<?x?x{mem}, strides=[?,1]>
+      %bt = make_partition_view %bv : partition_view<tile=({rows}x{columns}), padding_value = zero, tensor_view<?x?x{mem}, strides=[?,1]>>"
+        );
+        let round = |name: &str, rows: u32, columns: u32| {
+            if t == mem {
+                return (format!("%{name}l"), String::new());
+            }
+            let text =
+                format!("%{name}c = ftof %{name}l : tile<{rows}x{columns}x{mem}> -> tile<{rows}x{columns}x{t}>\n");
+            (format!("%{name}c"), text)
+        };
+        let (left, round_a) = round("a", m, k);
+        let (right, round_b) = round("b", rows, columns);
+        let (right, turn) = if self.transposed {
+            ("%bk".to_string(), format!("%bk = permute {right} [1, 0] : tile<{n}x{k}x{t}> -> tile<{k}x{n}x{t}>"))
+        } else {
+            (right, String::new())
+        };
+        let (op, signs) = if t == "i8" { ("mmai", " signed signed") } else { ("mmaf", "") };
+        let (cast, result) = if sum == out {
+            (String::new(), "%sum")
+        } else {
+            (format!("%r = ftof %sum : tile<{m}x{n}x{sum}> -> tile<{m}x{n}x{out}>"), "%r")
+        };
+        let zero = if sum == "i32" { "0" } else { "0.0" };
+        let hints = match self.occupancy {
+            1 => String::new(),
+            blocks => format!("optimization_hints=<sm_90 = {{occupancy = {blocks} : i32}}>"),
+        };
+        format!(
+            "cuda_tile.module @kernels {{
+    entry @product(%ap: tile<ptr<{mem}>>, %bp: tile<ptr<{mem}>>, %cp: tile<ptr<{out}>>, %ms: tile<i32>, %ns: tile<i32>, %ks: tile<i32>, %ra: tile<i32>, %rb: tile<i32>, %rc: tile<i32>) {hints} {{
+      %a = assume div_by<16>, %ap : tile<ptr<{mem}>>
+      %b = assume div_by<16>, %bp : tile<ptr<{mem}>>
+      %c = assume div_by<16>, %cp : tile<ptr<{out}>>
+      %m = assume div_by<{known}>, %ms : tile<i32>
+      %n = assume div_by<{known}>, %ns : tile<i32>
+      %k = assume div_by<{known}>, %ks : tile<i32>
+      %sa = assume div_by<16>, %ra : tile<i32>
+      %sb = assume div_by<16>, %rb : tile<i32>
+      %sc = assume div_by<16>, %rc : tile<i32>
+      %av = make_tensor_view %a, shape = [%m, %k], strides = [{row_a}, 1] : tile<i32> -> tensor_view<?x?x{mem}, strides=[?,1]>
+      %at = make_partition_view %av : partition_view<tile=({m}x{k}), padding_value = zero, tensor_view<?x?x{mem}, strides=[?,1]>>
+      {b}
+      %cv = make_tensor_view %c, shape = [%m, %n], strides = [{row_c}, 1] : tile<i32> -> tensor_view<?x?x{out}, strides=[?,1]>
+      %ct = make_partition_view %cv : partition_view<tile=({m}x{n}), tensor_view<?x?x{out}, strides=[?,1]>>
+      %x, %y, %z = get_tile_block_id : tile<i32>
+      %zero = constant <{sum}: {zero}> : tile<{m}x{n}x{sum}>
+      %first = constant <i32: 0> : tile<i32>
+      %one = constant <i32: 1> : tile<i32>
+      %tiles:2 = get_index_space_shape %at : partition_view<tile=({m}x{k}), padding_value = zero, tensor_view<?x?x{mem}, strides=[?,1]>> -> tile<i32>
+      %sum = for %i in (%first to %tiles#1, step %one) : tile<i32> iter_values(%acc = %zero) -> (tile<{m}x{n}x{sum}>) {{
+        %al, %read_a = load_view_tko weak %at[%x, %i] : partition_view<tile=({m}x{k}), padding_value = zero, tensor_view<?x?x{mem}, strides=[?,1]>>, tile<i32> -> tile<{m}x{k}x{mem}>, token
+        {round_a}
+        %bl, %read_b = load_view_tko weak %bt[{index}] : partition_view<tile=({rows}x{columns}), padding_value = zero, tensor_view<?x?x{mem}, strides=[?,1]>>, tile<i32> -> tile<{rows}x{columns}x{mem}>, token
+        {round_b}
+        {turn}
+        %next = {op} {left}, {right}, %acc{signs} : tile<{m}x{k}x{t}>, tile<{k}x{n}x{t}>, tile<{m}x{n}x{sum}>
+        continue %next : tile<{m}x{n}x{sum}>
+      }}
+      {cast}
+      %done = store_view_tko weak {result}, %ct[%x, %y] : tile<{m}x{n}x{out}>, partition_view<tile=({m}x{n}), tensor_view<?x?x{out}, strides=[?,1]>>, tile<i32> -> token
+      return
+    }}
+  }}"
+        )
+    }
+
+    /// A consumer for each 64 rows, two at most, and a producer; the widest instructions; a ring as deep as it should
+    /// be; nothing spills; ptxas keeps the products asynchronous, since a word of it about them would be an error.
+    fn check(&self) -> Result<(), Failed> {
+        let target = Target::by_name("sm_90").ok_or("unknown target")?;
+        let ptx = compile(self.program().as_bytes(), target, 3, Emit::Ptx)?.text;
+        let plan = compile(self.program().as_bytes(), target, 3, Emit::TileAs)?.text;
+        let stages =
+            plan.split_once("stages = ").and_then(|(_, rest)| rest.split([' ', '}', ',']).next()?.parse().ok());
+        if stages.is_none_or(|s: u32| s < self.stages) {
+            return Err(format!("{stages:?} stages, and {} should fit", self.stages).into());
+        }
+        let warpgroups = self.groups.0 * self.groups.1 + 1 + u32::from(self.preparer);
+        if !ptx.contains(&format!(".reqntid {}", 128 * warpgroups)) {
+            return Err(format!("the block has not {warpgroups} warpgroups").into());
+        }
+        let cluster = format!(".reqnctapercluster {}, 1, 1\n.blocksareclusters", self.sharing);
+        if ptx.contains(&cluster) != (self.sharing > 1) {
+            return Err(format!("no clusters of {} where they belong", self.sharing).into());
+        }
+        let cubin = cubin::assemble(&ptx, target, 3, DebugInfo::None)?;
+        for kernel in &cubin.resources {
+            if kernel.spill_stores + kernel.spill_loads > 0 {
+                return Err(format!("{} bytes are spilled", kernel.spill_stores).into());
+            }
+        }
+        let (m, n, k) = (self.tile.0 / self.sharing, self.tile.1, self.tile.2);
+        let order = if self.transposed { "tn" } else { "nn" };
+        let name = format!("gate-{}-{m}-{n}-{k}-{order}-{}-{}", self.element, self.occupancy, self.any_width);
+        let code = disassemble(&cubin, &name)?;
+        let has = |of: &str| code.iter().any(|i| i.opcode.starts_with(of));
+        for needed in ["UTMALDG.2D", "USETMAXREG", "SYNCS"] {
+            if !has(needed) {
+                return Err(format!("no {needed} in the code").into());
+            }
+        }
+        if self.preparer
+            != innermost(&code, "LDSM").is_some_and(|turning| !turning.iter().any(|i| i.opcode.contains("GMMA")))
+        {
+            return Err("a loop that turns tiles is there where none should be, or is not".into());
+        }
+        let body = innermost(&code, "GMMA").ok_or("no loop with products")?;
+        let count = |of: &str| body.iter().filter(|i| i.opcode.contains(of)).count();
+        let products = count(&format!("GMMA.64x{}x", self.columns));
+        // The assembler may unroll: what counts is an iteration's.
+        let iterations = (count("WARPGROUP.DEPBAR") / self.waits).max(1);
+        let bits = match self.element {
+            "tf32" => 32,
+            "i8" | "f8E4M3FN" | "f8E5M2" => 8,
+            _ => 16,
+        };
+        let (rows, columns) = self.groups;
+        let expected = m / 64 / rows * (n / columns / self.columns) * (k * bits / 256);
+        if products != iterations * expected as usize || products != count("GMMA.") {
+            let (columns, all) = (self.columns, count("GMMA."));
+            return Err(format!("{products} products of {columns} columns, {all} in all, {expected} expected").into());
+        }
+        if body.len() > self.instructions * iterations {
+            return Err(format!("{} instructions in {iterations} iterations", body.len()).into());
+        }
+        let never = ["LDL", "STL", "LDG", "STG"];
+        let changes: &[&str] = if self.prepared { &[] } else { &["LDS", "STS", "BAR", "PRMT"] };
+        let moved = body.iter().find(|i| never.iter().chain(changes).any(|of| i.opcode.starts_with(of)));
+        match moved {
+            Some(i) => Err(format!("{} in the loop", i.opcode).into()),
+            None => Ok(()),
+        }
+    }
+}

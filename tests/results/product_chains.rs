@@ -1,0 +1,579 @@
+//! Products that depend on each other, by warpgroups of sm_90: attention with a softmax whose numbers are exact, so
+//! that results can be compared bit by bit.
+//!
+//! Scores are whole numbers, weights go from 1 to 8, and what is there before is halved where a row's maximum grows.
+
+use exact::{Numbers, compiled, compiled_with, scalar};
+use tile_fuzz::case::Parameter;
+use tile_interface::{DebugInfo, Emit};
+use tile_interp::types::Number;
+use tile_targets::Target;
+use tile_test_support::{Trial, cubin, exact, functions, sass};
+
+/// Where the queries come from.
+#[derive(Clone, Copy, PartialEq)]
+enum Query {
+    Loaded,
+    /// Twice what is loaded.
+    Computed,
+}
+
+#[derive(Clone, Copy)]
+struct Chain {
+    element: Number,
+    /// Rows of queries, keys of a block, depth of both, columns of values.
+    m: usize,
+    n: usize,
+    d: usize,
+    w: usize,
+    /// Blocks of keys.
+    trips: usize,
+    query: Query,
+    /// Memory has keys as columns.
+    keys_as_columns: bool,
+    /// Memory has the values of a key in a column.
+    values_as_columns: bool,
+}
+
+const CHAIN: Chain = Chain {
+    element: Number::F16,
+    m: 64,
+    n: 64,
+    d: 64,
+    w: 64,
+    trips: 3,
+    query: Query::Loaded,
+    keys_as_columns: false,
+    values_as_columns: false,
+};
+
+impl Chain {
+    fn sums(&self) -> String {
+        format!("tile<{}x{}xf32>", self.m, self.w)
+    }
+
+    /// One number for each row.
+    fn column(&self) -> String {
+        format!("tile<{}x1xf32>", self.m)
+    }
+
+    /// Queries of row `i` of tiles, as `%q`.
+    fn queries(&self, i: &str) -> String {
+        let (m, d, e) = (self.m, self.d, self.element.keyword());
+        let view = format!("partition_view<tile=({m}x{d}), tensor_view<{}x{d}x{e}, strides=[{d},1]>>", 2 * m);
+        let raw = if self.query == Query::Loaded { "q" } else { "q_raw" };
+        let mut text = format!(
+            "%qv = make_partition_view %qt : {view}\n\
+             %{raw}, %qk = load_view_tko weak %qv[{i}, %zero] : {view}, tile<i32> -> tile<{m}x{d}x{e}>, token\n"
+        );
+        if self.query == Query::Computed {
+            text += &format!("%q = addf %q_raw, %q_raw : tile<{m}x{d}x{e}>\n");
+        }
+        text
+    }
+
+    /// `%s{suffix}`, the scores of the block of keys `j`.
+    fn scores(&self, suffix: &str, j: &str) -> String {
+        let (m, n, d, e, all) = (self.m, self.n, self.d, self.element.keyword(), self.n * 4);
+        let load = if self.keys_as_columns {
+            let view = format!("partition_view<tile=({d}x{n}), tensor_view<{d}x{all}x{e}, strides=[{all},1]>>");
+            format!(
+                "%kv{suffix} = make_partition_view %kt : {view}\n\
+                 %k{suffix}, %kk{suffix} = load_view_tko weak %kv{suffix}[%zero, {j}] : {view}, tile<i32> -> \
+                 tile<{d}x{n}x{e}>, token\n"
+            )
+        } else {
+            let view = format!("partition_view<tile=({n}x{d}), tensor_view<{all}x{d}x{e}, strides=[{d},1]>>");
+            format!(
+                "%kv{suffix} = make_partition_view %kt : {view}\n\
+                 %kr{suffix}, %kk{suffix} = load_view_tko weak %kv{suffix}[{j}, %zero] : {view}, tile<i32> -> \
+                 tile<{n}x{d}x{e}>, token\n\
+                 %k{suffix} = permute %kr{suffix} [1, 0] : tile<{n}x{d}x{e}> -> tile<{d}x{n}x{e}>\n"
+            )
+        };
+        format!(
+            "{load}%s0{suffix} = constant <f32: 0.0> : tile<{m}x{n}xf32>\n\
+             %s{suffix} = mmaf %q, %k{suffix}, %s0{suffix} : tile<{m}x{d}x{e}>, tile<{d}x{n}x{e}>, tile<{m}x{n}xf32>\n"
+        )
+    }
+
+    /// From scores and what is carried (`%top`, `%weight`) the next, the weights `%p`, and `%shrink`.
+    fn softmax(&self, suffix: &str) -> String {
+        let (m, n, e, column) = (self.m, self.n, self.element.keyword(), self.column());
+        let scores = format!("tile<{m}x{n}xf32>");
+        let reduce = |name: &str, of: &str, identity: &str, op: &str| {
+            format!(
+                "%{name}r{suffix} = reduce %{of}{suffix} dim=1 identities=[{identity} : f32] : {scores} -> \
+                 tile<{m}xf32> (%e0: tile<f32>, %e1: tile<f32>) {{\n %e = {op} %e0, %e1 : tile<f32>\n yield %e : tile<f32>\n}}\n\
+                 %{name}{suffix} = reshape %{name}r{suffix} : tile<{m}xf32> -> {column}\n"
+            )
+        };
+        let constant =
+            |name: &str, value: &str, of: &str| format!("%{name}{suffix} = constant <f32: {value}> : {of}\n");
+        reduce("max", "s", "0xFF800000", "maxf")
+            + &format!(
+                "%top_next{suffix} = maxf %top, %max{suffix} : {column}\n\
+                 %top_all{suffix} = broadcast %top_next{suffix} : {column} -> {scores}\n\
+                 %below{suffix} = subf %s{suffix}, %top_all{suffix} : {scores}\n"
+            )
+            + &constant("least", "-7.0", &scores)
+            + &constant("eight", "8.0", &scores)
+            + &constant("half", "0.5", &column)
+            + &constant("whole", "1.0", &column)
+            + &format!(
+                "%cut{suffix} = maxf %below{suffix}, %least{suffix} : {scores}\n\
+                 %w{suffix} = addf %cut{suffix}, %eight{suffix} : {scores}\n\
+                 %p{suffix} = ftof %w{suffix} : {scores} -> tile<{m}x{n}x{e}>\n\
+                 %grown{suffix} = subf %top, %top_next{suffix} : {column}\n\
+                 %left{suffix} = addf %grown{suffix}, %whole{suffix} : {column}\n\
+                 %shrink{suffix} = maxf %left{suffix}, %half{suffix} : {column}\n"
+            )
+            + &reduce("sum", "w", "0.0", "addf")
+            + &format!(
+                "%old{suffix} = mulf %weight, %shrink{suffix} : {column}\n\
+                 %weight_next{suffix} = addf %old{suffix}, %sum{suffix} : {column}\n"
+            )
+    }
+
+    /// `%total_next`: what is there, shrunk, plus weights times the block of values `j`.
+    fn values(&self, suffix: &str, j: &str, total: &str) -> String {
+        let (m, n, w, e, all, sums) = (self.m, self.n, self.w, self.element.keyword(), self.n * 4, self.sums());
+        let view = if self.values_as_columns {
+            format!("partition_view<tile=({w}x{n}), tensor_view<{w}x{all}x{e}, strides=[{all},1]>>")
+        } else {
+            format!("partition_view<tile=({n}x{w}), tensor_view<{all}x{w}x{e}, strides=[{w},1]>>")
+        };
+        let load = if self.values_as_columns {
+            format!(
+                "%vr{suffix}, %vk{suffix} = load_view_tko weak %vv{suffix}[%zero, {j}] : {view}, tile<i32> -> \
+                 tile<{w}x{n}x{e}>, token\n\
+                 %v{suffix} = permute %vr{suffix} [1, 0] : tile<{w}x{n}x{e}> -> tile<{n}x{w}x{e}>\n"
+            )
+        } else {
+            format!(
+                "%v{suffix}, %vk{suffix} = load_view_tko weak %vv{suffix}[{j}, %zero] : {view}, tile<i32> -> \
+                 tile<{n}x{w}x{e}>, token\n"
+            )
+        };
+        format!(
+            "%vv{suffix} = make_partition_view %vt : {view}\n\
+             {load}%shrink_all{suffix} = broadcast %shrink{suffix} : {} -> {sums}\n\
+             %kept{suffix} = mulf {total}, %shrink_all{suffix} : {sums}\n\
+             %total_next{suffix} = mmaf %p{suffix}, %v{suffix}, %kept{suffix} : tile<{m}x{n}x{e}>, tile<{n}x{w}x{e}>, {sums}\n",
+            self.column()
+        )
+    }
+
+    fn step(&self, suffix: &str, j: &str) -> String {
+        self.scores(suffix, j) + &self.softmax(suffix) + &self.values(suffix, j, "%total")
+    }
+
+    /// A loop over blocks of keys that carries what `from` names; its results are `%name#0` to `%name#2`.
+    fn looped(&self, name: &str, bounds: &str, from: [&str; 3], body: &str) -> String {
+        let types = format!("{c}, {c}, {}", self.sums(), c = self.column());
+        let [top, weight, total] = from;
+        format!(
+            "%{name}:3 = for %j in ({bounds}) : tile<i32> iter_values(%top = {top}, %weight = {weight}, %total = {total}) \
+             -> ({types}) {{\n{body}continue %top_next{name}, %weight_next{name}, %total_next{name} : {types}\n}}\n"
+        )
+    }
+
+    fn usual(&self, i: &str) -> String {
+        self.queries(i)
+            + &self.looped("f", "%zero to %n, step %one", ["%top0", "%weight0", "%total0"], &self.step("f", "%j"))
+            + &self.store("%f#1", "%f#2", i)
+    }
+
+    /// Stores total plus weight as row `i` of tiles.
+    fn store(&self, weight: &str, total: &str, i: &str) -> String {
+        let (m, w, sums) = (self.m, self.w, self.sums());
+        let view = format!("partition_view<tile=({m}x{w}), tensor_view<{}x{w}xf32, strides=[{w},1]>>", 2 * m);
+        format!(
+            "%weight_all = broadcast {weight} : {} -> {sums}\n%out = addf {total}, %weight_all : {sums}\n\
+             %ov = make_partition_view %ot : {view}\n\
+             %ok = store_view_tko weak %out, %ov[{i}, %zero] : {sums}, {view}, tile<i32> -> token\n",
+            self.column()
+        )
+    }
+
+    fn program(&self, body: &str) -> String {
+        let (m, n, d, w, e) = (2 * self.m, 4 * self.n, self.d, self.w, self.element.keyword());
+        let (rows, columns) = if self.keys_as_columns { (d, n) } else { (n, d) };
+        let view = |name: &str, of: &str, rows: usize, columns: usize, e: &str| {
+            format!(
+                "%p{of} = assume div_by<16>, %{of} : tile<ptr<{e}>>\n\
+                 %{name} = make_tensor_view %p{of}, shape = [{rows}, {columns}], strides = [{columns}, 1] : \
+                 tensor_view<{rows}x{columns}x{e}, strides=[{columns},1]>\n"
+            )
+        };
+        let (lines, each) = if self.values_as_columns { (w, n) } else { (n, w) };
+        let views = view("qt", "a", m, d, e)
+            + &view("kt", "b", rows, columns, e)
+            + &view("vt", "c", lines, each, e)
+            + &view("ot", "o", m, w, "f32");
+        let (column, sums) = (self.column(), self.sums());
+        format!(
+            "cuda_tile.module @m {{\nentry @k(%a: tile<ptr<{e}>>, %b: tile<ptr<{e}>>, %c: tile<ptr<{e}>>, \
+             %o: tile<ptr<f32>>, %n: tile<i32>, %flag: tile<i32>) {{\n\
+             %zero = constant <i32: 0> : tile<i32>\n%one = constant <i32: 1> : tile<i32>\n\
+             %two = constant <i32: 2> : tile<i32>\n%x, %y, %z = get_tile_block_id : tile<i32>\n\
+             %top0 = constant <f32: -1000.0> : {column}\n%weight0 = constant <f32: 0.0> : {column}\n\
+             %total0 = constant <f32: 0.0> : {sums}\n{views}{body}return\n}}\n}}\n"
+        )
+    }
+
+    fn parameters(&self) -> Vec<Parameter> {
+        let mut numbers = Numbers::default();
+        let mut buffer = |count: usize, n: Number| numbers.buffer(count, n, 2, 1.0);
+        vec![
+            buffer(2 * self.m * self.d, self.element),
+            buffer(4 * self.n * self.d, self.element),
+            buffer(4 * self.n * self.w, self.element),
+            buffer(2 * self.m * self.w, Number::F32),
+            scalar(self.trips as u64),
+            scalar(1),
+        ]
+    }
+
+    fn by_warpgroups(&self, body: &str) {
+        exact::check(&self.program(body), [2, 1, 1], self.parameters(), true);
+    }
+
+    fn by_warps(&self, body: &str) {
+        exact::check(&self.program(body), [2, 1, 1], self.parameters(), false);
+    }
+
+    fn tileas(&self, body: &str) -> String {
+        compiled(&self.program(body), 3, Emit::TileAs)
+    }
+}
+
+//===-- shapes and types ----------------------------------------------------===//
+
+fn loops_of_any_count() {
+    for trips in [0, 1, 2, 4] {
+        let chain = Chain { trips, ..CHAIN };
+        chain.by_warpgroups(&chain.usual("%x"));
+    }
+}
+
+fn tiles_of_other_extents() {
+    for (m, n, d, w) in
+        [(128, 64, 64, 64), (128, 128, 64, 64), (64, 32, 128, 64), (128, 16, 16, 32), (64, 128, 32, 128)]
+    {
+        let chain = Chain { m, n, d, w, trips: 2, ..CHAIN };
+        chain.by_warpgroups(&chain.usual("%x"));
+    }
+}
+
+fn other_halves() {
+    let chain = Chain { element: Number::Bf16, m: 128, ..CHAIN };
+    chain.by_warpgroups(&chain.usual("%x"));
+}
+
+/// Weights become fragments of 8 bits by shuffles. The second product's sums are promoted, and the first one's where
+/// the tensor cores would add more than they can; values, and keys that are columns, are turned in their stages.
+fn floats_of_eight_bits() {
+    for (element, m, d, keys_as_columns) in [
+        (Number::E4m3, 64, 64, false),
+        (Number::E4m3, 128, 128, false),
+        (Number::E5m2, 64, 64, true),
+        (Number::E5m2, 64, 256, false),
+    ] {
+        let chain = Chain { element, m, d, keys_as_columns, ..CHAIN };
+        let body = chain.usual("%x");
+        let text = chain.tileas(&body);
+        assert_eq!(text.matches("promoted_dot").count() > text.matches("async.dot ").count(), d > 128, "{text}");
+        chain.by_warpgroups(&body);
+    }
+}
+
+/// Where sums beside the accumulator of 128 columns would not fit into registers, instructions of 64 columns take
+/// turns. Between a softmax and its product weights are four to a register, and no byte of them is touched alone.
+fn floats_of_eight_bits_in_large_tiles() {
+    let chain = Chain { element: Number::E4m3, m: 128, n: 128, d: 128, w: 128, trips: 2, ..CHAIN };
+    chain.by_warpgroups(&chain.usual("%x"));
+    let chain = Chain { values_as_columns: true, ..chain };
+    let body = chain.usual("%x");
+    let text = chain.tileas(&body);
+    assert!(text.contains("by <warpgroup, [64, 64, 32]>"), "{text}");
+    chain.by_warpgroups(&body);
+    let ptx = compiled(&chain.program(&body), 3, Emit::Ptx);
+    let target = Target::by_name("sm_90").expect("a target");
+    let cubin = cubin::assemble(&ptx, target, 3, DebugInfo::None).unwrap_or_else(|e| panic!("{e}"));
+    assert!(cubin.resources.iter().all(|k| k.spill_stores + k.spill_loads == 0), "it spills");
+    let code = sass::disassemble(&cubin, "chain-of-eight-bits").unwrap_or_else(|e| panic!("{e}"));
+    let loop_body = sass::innermost(&code, "GMMA").expect("a loop with products");
+    let count = |of: &str| loop_body.iter().filter(|i| i.opcode.starts_with(of)).count();
+    let (exchanged, bytes) = (count("SHFL"), count("PRMT") + count("LOP3"));
+    assert!(exchanged <= 24 && bytes <= 96, "{exchanged} shuffles, {bytes} instructions on bytes");
+}
+
+/// Keys as columns; queries that are computed.
+fn other_operands() {
+    for keys_as_columns in [false, true] {
+        let chain = Chain { keys_as_columns, query: Query::Computed, ..CHAIN };
+        chain.by_warpgroups(&chain.usual("%x"));
+    }
+}
+
+/// Rows that do not fit into the registers of two warpgroups are those of single warps.
+fn too_many_registers() {
+    let chain = Chain { m: 128, n: 256, w: 256, trips: 1, ..CHAIN };
+    chain.by_warps(&chain.usual("%x"));
+}
+
+//===-- control flow --------------------------------------------------------===//
+
+/// Two loops one behind the other, as where some blocks are masked: they share rings.
+fn two_loops() {
+    for trips in [0, 1, 3] {
+        let chain = Chain { trips, ..CHAIN };
+        let carried = ["%f#0", "%f#1", "%f#2"];
+        let body = chain.queries("%x")
+            + &chain.looped("f", "%zero to %n, step %one", ["%top0", "%weight0", "%total0"], &chain.step("f", "%j"))
+            + &chain.looped("g", "%zero to %two, step %one", carried, &chain.step("g", "%j"))
+            + &chain.store("%g#1", "%g#2", "%x");
+        chain.by_warpgroups(&body);
+        let text = chain.tileas(&body);
+        assert_eq!(text.matches("create_pipeline").count(), 1, "keys and values of one shape share a ring\n{text}");
+    }
+}
+
+/// By agents whose loops are scheduled: rings are as deep as their schedules take, and a schedule of one agent changes
+/// nothing.
+fn scheduled_loops() {
+    let run = |chain: Chain, body: &str| {
+        let program = chain.program(body);
+        let ptx = |level: &str| compiled_with(&program, 3, Emit::Ptx, &[("v2-opt-level", level)]);
+        let (planned, single, scheduled, searched) = (ptx("0"), ptx("1"), ptx("2"), ptx("3"));
+        assert_eq!(planned, single);
+        assert_ne!(planned, scheduled);
+        for ptx in [scheduled, searched] {
+            exact::check_changed(&program, [2, 1, 1], chain.parameters(), true, |_| ptx.clone());
+        }
+    };
+    for trips in [0, 1, 4] {
+        let chain = Chain { trips, ..CHAIN };
+        run(chain, &chain.usual("%x"));
+    }
+    // Two warpgroups; keys and values of different shapes, which have rings of their own; two loops that share one.
+    let chain = Chain { m: 128, w: 128, ..CHAIN };
+    run(chain, &chain.usual("%x"));
+    let chain = CHAIN;
+    let carried = ["%f#0", "%f#1", "%f#2"];
+    let body = chain.queries("%x")
+        + &chain.looped("f", "%zero to %n, step %one", ["%top0", "%weight0", "%total0"], &chain.step("f", "%j"))
+        + &chain.looped("g", "%zero to %two, step %one", carried, &chain.step("g", "%j"))
+        + &chain.store("%g#1", "%g#2", "%x");
+    run(chain, &body);
+}
+
+/// Tile after tile: queries are stored again, when all have read the ones before.
+fn tile_after_tile() {
+    for trips in [0, 1, 2] {
+        let chain = Chain { trips, ..CHAIN };
+        chain.by_warpgroups(&format!(
+            "%first = cmpi equal %x, %zero, signed : tile<i32> -> tile<i1>\n\
+             %end = select %first, %two, %zero : tile<i1>, tile<i32>\n\
+             for %tile in (%zero to %end, step %one) : tile<i32> {{\n{}continue\n}}\n",
+            chain.usual("%tile")
+        ));
+    }
+}
+
+/// Steps other than one, and bounds that they do not hit.
+fn steps() {
+    let chain = CHAIN;
+    let loop_of = |bounds: &str| {
+        chain.queries("%x")
+            + &chain.looped("f", bounds, ["%top0", "%weight0", "%total0"], &chain.step("f", "%j"))
+            + &chain.store("%f#1", "%f#2", "%x")
+    };
+    chain.by_warpgroups(&loop_of("%one to %n, step %two"));
+    chain.by_warpgroups(&loop_of("%zero to %n, step %two"));
+    chain.by_warpgroups(&loop_of("%n to %two, step %n"));
+}
+
+/// Sums are scaled by powers of two, which are one where no maximum of a warp's rows grows: then they are left alone.
+fn sums_that_are_left_alone() {
+    for trips in [1, 4] {
+        let chain = Chain { m: 128, trips, ..CHAIN };
+        let column = chain.column();
+        let usual = chain.usual("%x");
+        let body = usual.replace(
+            &format!("%shrinkf = maxf %leftf, %halff : {column}"),
+            &format!("%shrinkf = exp2 %grownf : {column}"),
+        );
+        assert_ne!(body, usual);
+        assert!(chain.tileas(&body).contains("nv_tileas.often_one"));
+        chain.by_warpgroups(&body);
+    }
+}
+
+/// Two products of which neither reads the other's result, and a total that an iteration looks at before its scores:
+/// not rotated, but by warpgroups.
+fn loops_that_stay() {
+    let chain = CHAIN;
+    let sums = chain.sums();
+    let early = format!("%seen = addf %total, %total : {sums}\n")
+        + &chain.scores("f", "%j")
+        + &chain.softmax("f")
+        + &chain.values("f", "%j", "%seen");
+    let body = chain.queries("%x")
+        + &chain.looped("f", "%zero to %n, step %one", ["%top0", "%weight0", "%total0"], &early)
+        + &chain.store("%f#1", "%f#2", "%x");
+    // The addition may come behind the scores as well: what it reads is there by then.
+    chain.by_warpgroups(&body);
+    let used = chain.step("f", "%j") + &format!("%twice = addf %total_nextf, %total_nextf : {sums}\n");
+    let looped = chain
+        .looped("f", "%zero to %n, step %one", ["%top0", "%weight0", "%total0"], &used)
+        .replace("%weight_nextf, %total_nextf", "%weight_nextf, %twice");
+    chain.by_warpgroups(&(chain.queries("%x") + &looped + &chain.store("%f#1", "%f#2", "%x")));
+}
+
+//===-- machine code --------------------------------------------------------===//
+
+/// The loop of a chain: products of one block are under way while the scores of another are computed with, nothing
+/// spills, and ptxas keeps the products asynchronous, since a word of it about them would be an error.
+fn stays_under_way((m, n, d): (usize, usize, usize), program: &str, most: usize) {
+    let ptx = compiled(program, 3, Emit::Ptx);
+    let target = Target::by_name("sm_90").expect("a target");
+    let cubin = cubin::assemble(&ptx, target, 3, DebugInfo::None).unwrap_or_else(|e| panic!("{e}"));
+    assert!(cubin.resources.iter().all(|k| k.spill_stores + k.spill_loads == 0), "{m}x{n}x{d} spills");
+    let code = sass::disassemble(&cubin, &format!("chain-{m}-{n}-{d}-{most}")).unwrap_or_else(|e| panic!("{e}"));
+    let body = sass::innermost(&code, "GMMA").expect("a loop with products");
+    let waits: Vec<usize> = (0..body.len()).filter(|&i| body[i].opcode.contains("DEPBAR")).collect();
+    let [first, second] = waits[..] else { panic!("{} waits for products in {m}x{n}x{d}", waits.len()) };
+    let computed = (first..second).filter(|&i| body[i].opcode.starts_with("FMNMX")).count();
+    assert!(computed >= m * n / 256, "{computed} maxima between the waits of {m}x{n}x{d}");
+    // Warpgroups may take turns: one barrier to wait at and one to arrive at, with the products between.
+    let barriers = body.iter().filter(|i| i.opcode.starts_with("BAR")).map(|i| i.opcode.as_str()).collect::<Vec<_>>();
+    let turns = matches!(barriers[..], [sync, arrive] if sync.starts_with("BAR.SYNC") && arrive.starts_with("BAR.ARV"));
+    assert!(barriers.is_empty() || turns, "{barriers:?} in the loop of {m}x{n}x{d}");
+    let never = ["LDG", "LDL", "STL", "LDS", "STS"];
+    let other = body.iter().find(|i| never.iter().any(|of| i.opcode.starts_with(of)));
+    assert!(other.is_none(), "{} in the loop of {m}x{n}x{d}", other.map_or("", |i| &i.opcode));
+    let most = most + barriers.len();
+    assert!(body.len() <= most, "{} instructions in an iteration of {m}x{n}x{d}", body.len());
+}
+
+fn products_stay_under_way() {
+    for (m, n, d, most) in [(128, 128, 128, 499), (128, 64, 128, 315), (128, 128, 64, 459)] {
+        let chain = Chain { element: Number::Bf16, m, n, d, w: d, ..CHAIN };
+        stays_under_way((m, n, d), &chain.program(&chain.usual("%x")), most);
+    }
+}
+
+impl Chain {
+    /// A loop over blocks of keys as front ends write attention: weights are powers of two of the scaled scores below
+    /// their maximum. `mask`, if there is one, makes `%s{suffix}` of `%s_all{suffix}`.
+    fn attention(&self, suffix: &str, bounds: &str, from: [&str; 3], mask: &str) -> String {
+        let (column, scores) = (self.column(), format!("tile<{}x{}xf32>", self.m, self.n));
+        let mut step = self.step(suffix, "%j");
+        let mut replace = |simple: String, real: String| {
+            assert!(step.contains(&simple), "{simple}");
+            step = step.replace(&simple, &real);
+        };
+        replace(
+            format!("%top_next{suffix} = maxf %top, %max{suffix} : {column}"),
+            format!(
+                "%scale{suffix} = constant <f32: 0.125> : {column}\n\
+                 %scaled{suffix} = mulf %max{suffix}, %scale{suffix} : {column}\n\
+                 %top_next{suffix} = maxf %top, %scaled{suffix} : {column}"
+            ),
+        );
+        replace(
+            format!("%below{suffix} = subf %s{suffix}, %top_all{suffix} : {scores}"),
+            format!(
+                "%low{suffix} = negf %top_all{suffix} : {scores}\n\
+                 %factor{suffix} = constant <f32: 0.125> : {scores}\n\
+                 %below{suffix} = fma %s{suffix}, %factor{suffix}, %low{suffix} : {scores}"
+            ),
+        );
+        replace(
+            format!("%w{suffix} = addf %cut{suffix}, %eight{suffix} : {scores}"),
+            format!("%w{suffix} = exp2 %below{suffix} flush_to_zero : {scores}"),
+        );
+        replace(
+            format!("%shrink{suffix} = maxf %left{suffix}, %half{suffix} : {column}"),
+            format!("%shrink{suffix} = exp2 %grown{suffix} flush_to_zero : {column}"),
+        );
+        if !mask.is_empty() {
+            replace(format!("%s{suffix} = mmaf"), format!("%s_all{suffix} = mmaf"));
+            let maximum = format!("%maxr{suffix} = reduce");
+            replace(maximum.clone(), format!("{mask}{maximum}"));
+        }
+        self.looped(suffix, bounds, from, &step)
+    }
+}
+
+fn attention_has_few_instructions() {
+    for (m, n, d, stages, most) in [(128, 128, 128, 6, 440), (128, 64, 128, 8, 287), (128, 128, 64, 8, 399)] {
+        let chain = Chain { element: Number::Bf16, m, n, d, w: d, ..CHAIN };
+        let all = chain.attention("f", "%zero to %n, step %one", ["%top0", "%weight0", "%total0"], "");
+        let program = chain.program(&(chain.queries("%x") + &all + &chain.store("%f#1", "%f#2", "%x")));
+        // An even number, so that keys or values always come at the end of the ring.
+        let plan = compiled(&program, 3, Emit::TileAs);
+        assert!(plan.contains(&format!("-> <{stages}>")), "no ring of {stages} stages\n{plan}");
+        stays_under_way((m, n, d), &program, most);
+    }
+}
+
+/// Blocks below the diagonal come first and are not masked.
+fn causal_attention_has_few_instructions() {
+    for (m, n, d, most) in [(128, 128, 128, 440), (128, 64, 128, 290), (128, 128, 64, 400)] {
+        let chain = Chain { element: Number::Bf16, m, n, d, w: d, ..CHAIN };
+        let below = chain.attention("f", "%zero to %edge, step %one", ["%top0", "%weight0", "%total0"], "");
+        let masked = chain.attention("g", "%edge to %n, step %one", ["%f#0", "%f#1", "%f#2"], &causal_mask(m, n));
+        let edge = format!(
+            "%high = constant <i32: {m}> : tile<i32>\n%wide = constant <i32: {n}> : tile<i32>\n\
+             %above = muli %x, %high : tile<i32>\n\
+             %edge = divi %above, %wide signed rounding<zero> : tile<i32>\n"
+        );
+        let body = chain.queries("%x") + &edge + &below + &masked + &chain.store("%g#1", "%g#2", "%x");
+        stays_under_way((m, n, d), &chain.program(&body), most);
+    }
+}
+
+/// Scores of keys behind the row's are far below all others.
+fn causal_mask(m: usize, n: usize) -> String {
+    let (ints, scores) = (format!("tile<{m}x{n}xi32>"), format!("tile<{m}x{n}xf32>"));
+    format!(
+        "%row_in = iota : tile<{m}xi32>\n%row_from0 = reshape %above : tile<i32> -> tile<1xi32>\n\
+         %row_from = broadcast %row_from0 : tile<1xi32> -> tile<{m}xi32>\n\
+         %row = addi %row_in, %row_from : tile<{m}xi32>\n\
+         %row_column = reshape %row : tile<{m}xi32> -> tile<{m}x1xi32>\n\
+         %rows = broadcast %row_column : tile<{m}x1xi32> -> {ints}\n\
+         %key_in = iota : tile<{n}xi32>\n%before = muli %j, %wide : tile<i32>\n\
+         %key_from0 = reshape %before : tile<i32> -> tile<1xi32>\n\
+         %key_from = broadcast %key_from0 : tile<1xi32> -> tile<{n}xi32>\n\
+         %key = addi %key_in, %key_from : tile<{n}xi32>\n\
+         %key_row = reshape %key : tile<{n}xi32> -> tile<1x{n}xi32>\n\
+         %keys = broadcast %key_row : tile<1x{n}xi32> -> {ints}\n\
+         %counts = cmpi greater_than_or_equal %rows, %keys, signed : {ints} -> tile<{m}x{n}xi1>\n\
+         %far = constant <f32: -1.0e30> : {scores}\n\
+         %sg = select %counts, %s_allg, %far : tile<{m}x{n}xi1>, {scores}\n"
+    )
+}
+
+pub fn trials() -> Vec<Trial> {
+    functions![
+        loops_of_any_count,
+        tiles_of_other_extents,
+        other_halves,
+        floats_of_eight_bits,
+        floats_of_eight_bits_in_large_tiles,
+        other_operands,
+        too_many_registers,
+        two_loops,
+        scheduled_loops,
+        tile_after_tile,
+        steps,
+        sums_that_are_left_alone,
+        loops_that_stay,
+        products_stay_under_way,
+        attention_has_few_instructions,
+        causal_attention_has_few_instructions
+    ]
+}

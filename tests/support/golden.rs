@@ -1,0 +1,69 @@
+//! Known values that tests compare with, in tables of the checkout. `cargo xtask bless` renews them.
+
+use crate::root;
+use std::{
+    collections::BTreeMap,
+    env,
+    fs::OpenOptions,
+    io::{Read, Seek, Write},
+};
+
+/// Whether tests write the values that they find in place of comparing them: `TILEIRAS_RENEW` is set, and not to `0`.
+pub fn renews() -> bool {
+    env::var_os("TILEIRAS_RENEW").is_some_and(|v| v != "0")
+}
+
+/// Compares a value with the row of a table that begins with `key` and a tab, or writes that row. `None` is the value
+/// of a key without a row. `table` is a path from the root of the checkout; `kind` names it for `cargo xtask bless`.
+///
+/// Comments, which begin with `#`, stay at the top, and rows are sorted by their keys.
+pub fn compare_row(table: &str, kind: &str, key: &str, value: Option<&str>) -> Result<(), String> {
+    let told = |e: std::io::Error| format!("{table}: {e}");
+    let renews = renews();
+    let mut file = OpenOptions::new().read(true).write(renews).open(root().join(table)).map_err(told)?;
+    if renews {
+        // Tests run at the same time, as processes of their own.
+        file.lock().map_err(told)?;
+    }
+    let mut text = String::new();
+    file.read_to_string(&mut text).map_err(told)?;
+    let (comments, rows): (Vec<&str>, Vec<&str>) = text.lines().partition(|l| l.starts_with('#'));
+    let mut rows: BTreeMap<&str, &str> = rows.iter().filter_map(|l| l.split_once('\t')).collect();
+    let before = rows.get(key).copied();
+    if before == value {
+        return Ok(());
+    }
+    if !renews {
+        let show = |v: Option<&str>| v.map_or("no row".to_string(), |v| format!("'{}'", v.replace('\t', " ")));
+        return Err(format!(
+            "{table} has {} for {key}, and now it is {}; if the change is meant: cargo xtask bless {kind}",
+            show(before),
+            show(value)
+        ));
+    }
+    match value {
+        Some(value) => _ = rows.insert(key, value),
+        None => _ = rows.remove(key),
+    }
+    let rows = rows.iter().map(|(key, value)| format!("{key}\t{value}"));
+    let text: String = comments.into_iter().map(String::from).chain(rows).map(|line| line + "\n").collect();
+    file.set_len(0).map_err(told)?;
+    file.rewind().map_err(told)?;
+    file.write_all(text.as_bytes()).map_err(told)
+}
+
+/// Compares a text with a file of the checkout, or writes it.
+pub fn compare_file(path: &str, kind: &str, now: &str) -> Result<(), String> {
+    let full = root().join(path);
+    let told = |e: std::io::Error| format!("{path}: {e}");
+    if renews() {
+        return std::fs::write(full, now).map_err(told);
+    }
+    let before = std::fs::read_to_string(full).map_err(told)?;
+    if before == now {
+        return Ok(());
+    }
+    let differs = before.lines().zip(now.lines()).find(|(a, b)| a != b);
+    let (a, b) = differs.unwrap_or(("another number of lines", ""));
+    Err(format!("{path} differs:\n  {a}\n  {b}\nif the change is meant: cargo xtask bless {kind}"))
+}

@@ -1,0 +1,120 @@
+//! Test support: the harness of the six test binaries, and ways from a program to PTX, machine code and results.
+//!
+//! A binary is a list of suites, one for each of its files. A suite lists its tests itself, since most lists come from
+//! folders and tables. Tests that are plain functions are listed with [`functions!`].
+
+pub mod cubin;
+pub mod device;
+pub mod exact;
+pub mod golden;
+pub mod kernels;
+pub mod lit;
+pub mod lsp;
+pub mod product_kind;
+pub mod sass;
+pub mod simulate;
+pub mod stock;
+
+use libtest_mimic::Arguments;
+pub use libtest_mimic::{Failed, Trial};
+use std::{
+    env,
+    fmt::Display,
+    path::{Path, PathBuf},
+    process::ExitCode,
+    sync::OnceLock,
+};
+
+/// The tests of one file. All names begin with the suite's, followed by `::` or `/`.
+pub struct Suite {
+    pub name: &'static str,
+    pub trials: fn() -> Vec<Trial>,
+}
+
+/// Suites by the names of modules, each with a function `trials`.
+#[macro_export]
+macro_rules! suites {
+    ($($name:ident),* $(,)?) => {
+        [$($crate::Suite { name: stringify!($name), trials: $name::trials }),*]
+    };
+}
+
+/// Runs the tests that the command line asks for.
+///
+/// nextest starts a process for each test, so a process that is asked for one test by its exact name lists the tests
+/// of that suite alone.
+pub fn run(suites: &[Suite]) -> ExitCode {
+    let arguments = Arguments::from_args();
+    let asked = arguments.filter.as_deref().filter(|_| arguments.exact);
+    let trials = suites.iter().filter(|s| asked.is_none_or(|name| s.has(name))).flat_map(Suite::list).collect();
+    libtest_mimic::run(&arguments, trials).exit_code()
+}
+
+impl Suite {
+    fn has(&self, test: &str) -> bool {
+        test.strip_prefix(self.name).is_some_and(|rest| rest.starts_with("::") || rest.starts_with('/'))
+    }
+
+    fn list(&self) -> Vec<Trial> {
+        let trials = (self.trials)();
+        for trial in &trials {
+            assert!(self.has(trial.name()), "test '{}' does not begin with its suite, {}", trial.name(), self.name);
+        }
+        trials
+    }
+}
+
+/// The tests of a list that may not come about. Listing has to work for the failure to be seen by runners that list
+/// first, so the failure is a test.
+pub fn listed<E: Display>(suite: &str, trials: Result<Vec<Trial>, E>) -> Vec<Trial> {
+    trials.unwrap_or_else(|e| {
+        let message = e.to_string();
+        vec![Trial::test(format!("{suite}/setup"), move || Err(message.into()))]
+    })
+}
+
+/// The tests of a module that are functions without arguments, which return nothing or a `Result`.
+#[macro_export]
+macro_rules! functions {
+    ($($name:ident),* $(,)?) => {
+        vec![$($crate::function(module_path!(), stringify!($name), $name)),*]
+    };
+}
+
+/// A test named after a function. `module` is its path from the binary, which is left out of the name.
+pub fn function<R: Outcome>(module: &str, name: &str, run: impl FnOnce() -> R + Send + 'static) -> Trial {
+    let suite = module.split_once("::").map_or(module, |(_, suite)| suite);
+    Trial::test(format!("{suite}::{name}"), move || run().outcome())
+}
+
+/// What a test function returns.
+pub trait Outcome {
+    fn outcome(self) -> Result<(), Failed>;
+}
+
+impl Outcome for () {
+    fn outcome(self) -> Result<(), Failed> {
+        Ok(())
+    }
+}
+
+impl<E: Display> Outcome for Result<(), E> {
+    fn outcome(self) -> Result<(), Failed> {
+        self.map_err(Failed::from)
+    }
+}
+
+/// The root of the checkout: where the tests were built, unless an archive of them runs elsewhere.
+pub fn root() -> &'static Path {
+    static ROOT: OnceLock<PathBuf> = OnceLock::new();
+    ROOT.get_or_init(|| {
+        let built = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let root = env::var_os("CARGO_MANIFEST_DIR").map_or_else(built, PathBuf::from);
+        root.ancestors().find(|a| a.join("tests/corpus").is_dir()).map_or(root.clone(), Path::to_path_buf)
+    })
+}
+
+/// Whether the long matrices are asked for: `TILEIRAS_TEST_FULL` is set, and not to `0`.
+pub fn full() -> bool {
+    env::var_os("TILEIRAS_TEST_FULL").is_some_and(|v| v != "0")
+}

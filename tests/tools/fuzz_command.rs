@@ -1,0 +1,23 @@
+//! The command `tile-fuzz`: campaigns, and what they leave.
+
+use std::path::Path;
+use std::process::Command;
+use tile_test_support::{Trial, functions};
+
+/// The first failure of each kind is reduced with the options of the campaign: it may fail for one target only.
+fn failures_are_reduced_as_they_were_found() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("fuzz_command");
+    _ = std::fs::remove_dir_all(&folder);
+    // Every compilation takes longer than no time.
+    let words = ["--seed", "3", "--count", "1", "--jobs", "1", "--targets", "sm_80", "--levels", "0", "--slow", "0"];
+    let output = Command::new(env!("CARGO_BIN_EXE_tile-fuzz")).args(words).arg("--out").arg(&folder).output().unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(said.contains("seed 3: slow sm_80 -O0: the compiler took "), "{said}");
+    let file = std::fs::read_to_string(folder.join("3.mlir")).unwrap_or_default();
+    assert!(file.starts_with("// Seed 3: slow sm_80 -O0: "), "{said}\n{file}");
+    assert!(!output.status.success());
+}
+
+pub fn trials() -> Vec<Trial> {
+    functions![failures_are_reduced_as_they_were_found]
+}

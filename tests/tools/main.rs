@@ -1,0 +1,29 @@
+//! The commands, and the forms in which they read and write programs.
+
+mod cmake;
+mod commands;
+mod disassembler_oracle;
+mod explore;
+mod fuzz_command;
+mod progress;
+mod python;
+mod second_encoder;
+mod translate;
+mod tune;
+mod tutorials;
+
+fn main() -> std::process::ExitCode {
+    tile_test_support::run(&tile_test_support::suites![
+        cmake,
+        commands,
+        disassembler_oracle,
+        explore,
+        fuzz_command,
+        progress,
+        python,
+        second_encoder,
+        translate,
+        tune,
+        tutorials
+    ])
+}

@@ -1,0 +1,209 @@
+//! The Python package: its module with the programs of this build, and the wheel in an environment of its own.
+
+use std::{
+    os::unix::fs::PermissionsExt,
+    path::{Path, PathBuf},
+    process::Command,
+    time::{Duration, Instant},
+};
+use tile_test_support::{Trial, functions, root};
+
+fn programs() -> &'static Path {
+    Path::new(env!("CARGO_BIN_EXE_tileiras")).parent().unwrap()
+}
+
+fn run(command: &mut Command) -> String {
+    let output = command.output().unwrap_or_else(|e| panic!("{command:?}: {e}"));
+    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{command:?}\n{out}{err}");
+    out.into_owned()
+}
+
+fn the_module_does_what_it_says() {
+    let paths = [root().join("python/src"), root().join(".tools/python")];
+    let mut command = Command::new("python3");
+    command.args(["-B", "-m", "unittest", "-q", "python/tests/test_tileiras.py"]).current_dir(root());
+    command.env("TILEIRAS_BIN", programs()).env("PYTHONPATH", std::env::join_paths(paths).unwrap());
+    run(&mut command);
+}
+
+fn the_module_has_the_version_of_the_compiler() {
+    let text = std::fs::read_to_string(root().join("python/src/tileiras/_version.py")).unwrap();
+    assert_eq!(text.trim(), format!("__version__ = \"{}\"", env!("CARGO_PKG_VERSION")));
+}
+
+/// A wheel in an environment of its own, which has nothing else.
+struct Environment {
+    folder: PathBuf,
+    python: PathBuf,
+}
+
+impl Environment {
+    fn new(wheel: &Path, name: &str) -> Environment {
+        let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("wheel").join(name);
+        let _ = std::fs::remove_dir_all(&folder);
+        std::fs::create_dir_all(&folder).unwrap();
+        let python = folder.join("env/bin/python");
+        let begin = Instant::now();
+        run(Command::new("python3").args(["-m", "venv", "--without-pip", "env"]).current_dir(&folder));
+        let mut install = Command::new("python3");
+        install.args(["-m", "pip", "--python"]).arg(&python).args(["install", "--quiet", "--no-index"]);
+        run(install.args(["--no-deps", "--disable-pip-version-check"]).arg(wheel));
+        let environment = Environment { folder, python };
+        // The first compilation of somebody who had nothing but Python.
+        let kernel = root().join("tests/corpus/vadd_f32.13.1.tileirbc");
+        let arguments = ["--gpu-name=sm_90", "--emit=ptx", "-o", "-"];
+        let ptx = run(environment.tool("tileiras").arg(&kernel).args(arguments));
+        let took = begin.elapsed();
+        assert!(took < Duration::from_secs(60), "installed and compiled in {took:?}");
+        assert_eq!(ptx, run(Command::new(env!("CARGO_BIN_EXE_tileiras")).arg(&kernel).args(arguments)));
+        environment
+    }
+
+    /// A program, with nothing of this process's environment: no checkout, no `PATH` but the system's.
+    fn clean(&self, program: impl AsRef<Path>) -> Command {
+        let mut command = Command::new(program.as_ref());
+        command.env_clear().env("PATH", "/usr/bin:/bin").current_dir(&self.folder);
+        command
+    }
+
+    /// A command that the wheel has put into the environment.
+    fn tool(&self, name: &str) -> Command {
+        self.clean(self.folder.join("env/bin").join(name))
+    }
+
+    /// The folder of the environment's modules.
+    fn packages(&self) -> PathBuf {
+        let script = "import sysconfig; print(sysconfig.get_path('purelib'))";
+        PathBuf::from(run(self.clean(&self.python).args(["-c", script])).trim())
+    }
+}
+
+/// A wheel of this build, and all that is said of it. Nothing asks a registry: `scripts/setup.sh` has brought the tool
+/// that builds it.
+fn the_wheel_is_enough() {
+    let wheel = |how: &str, folder: &Path| {
+        let mut build = Command::new(root().join("scripts/wheel.sh"));
+        // Pip asks nobody for what is not there.
+        build.arg(how).arg(folder).current_dir(root()).env("PIP_NO_INDEX", "1");
+        root().join(run(&mut build).trim())
+    };
+    commands_and_module(&Environment::new(&wheel("--from", programs()), "programs"));
+    // A release has one program under all names; this one is linked as this build is.
+    let release = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("wheel-release");
+    std::fs::create_dir_all(release.join("bin")).unwrap();
+    std::fs::copy(env!("CARGO_BIN_EXE_tileiras-standalone"), release.join("bin/tileiras")).unwrap();
+    run(Command::new("strip").arg(release.join("bin/tileiras")));
+    let wheel = wheel("--dist", &release);
+    commands_and_module(&Environment::new(&wheel, "release"));
+    cutile_in_the_same_environment(&wheel);
+}
+
+/// The wheel brings the commands and the module, and needs nothing of the checkout.
+fn commands_and_module(here: &Environment) {
+    std::fs::copy(root().join("examples/twice.mlir"), here.folder.join("twice.mlir")).unwrap();
+    let script = "import numpy, tileiras\n\
+                  assert '.entry twice' in tileiras.compile('twice.mlir', target='sm_90', emit='ptx').text\n\
+                  x = numpy.arange(4096, dtype=numpy.float32)\n\
+                  tileiras.run('twice.mlir', grid=8, args=[x], target='sm_90')\n\
+                  assert (x == 2 * numpy.arange(4096)).all()\n";
+    // NumPy of the machine, or the checkout's, stands for what the extra `run` asks for.
+    let numpy = run(Command::new("python3")
+        .args(["-c", "import numpy, pathlib; print(pathlib.Path(numpy.__file__).parent.parent)"])
+        .env("PYTHONPATH", root().join(".tools/python")));
+    run(here.clean(&here.python).args(["-c", script]).env("PYTHONPATH", numpy.trim()));
+    run(here.tool("tile-run").args(["twice.mlir", "--quiet", "--grid", "8", "zeros:f32:4096:ptr"]));
+    assert!(run(here.tool("tileiras-lsp-server").arg("--version")).contains("tileiras"));
+    let kernel = root().join("tests/corpus/vadd_f32.13.1.tileirbc");
+    assert!(run(here.tool("tileirdisasm").arg(&kernel)).contains("entry @vadd_f32"));
+    if root().join(".tools/cuda/bin/ptxas").exists() {
+        let cubin = |mut command: Command, name: &str| {
+            let file = here.folder.join(name);
+            run(command
+                .arg(&kernel)
+                .args(["--gpu-name=sm_90", "-o"])
+                .arg(&file)
+                .env("CUDA_HOME", root().join(".tools/cuda")));
+            std::fs::read(file).unwrap()
+        };
+        let ours = cubin(here.tool("tileiras"), "wheel.cubin");
+        assert!(ours.starts_with(b"\x7fELF"));
+        assert!(ours == cubin(Command::new(env!("CARGO_BIN_EXE_tileiras")), "command.cubin"), "the cubins differ");
+        // The doctor sees the script of the environment, and does not take it for another compiler.
+        let environment = here.folder.join("env/bin");
+        let path = std::env::join_paths([environment.clone(), "/usr/bin".into(), "/bin".into()]).unwrap();
+        let report =
+            run(here.tool("tileiras").arg("doctor").env("PATH", path).env("CUDA_HOME", root().join(".tools/cuda")));
+        let script = environment.join("tileiras");
+        assert!(report.contains(&format!("ok    PATH         'tileiras' is '{}'", script.display())), "{report}");
+        assert!(report.ends_with("This installation works.\n"), "{report}");
+    } else {
+        eprintln!("no ptxas in .tools/cuda: no cubin is made");
+    }
+}
+
+/// cuTile Python finds the command of the wheel where NVIDIA's packages are absent. Where they are there it calls
+/// theirs, the doctor says so, and `python -m tileiras.cutile` has it call ours. A program that leaves its mark stands
+/// for NVIDIA's compiler.
+fn cutile_in_the_same_environment(wheel: &Path) {
+    let fetched = Command::new(root().join("scripts/fetch-cutile.sh")).output().unwrap();
+    if !fetched.status.success() {
+        println!("skipped: cuda-tile cannot be had: {}", String::from_utf8_lossy(&fetched.stderr));
+        return;
+    }
+    let here = Environment::new(wheel, "cutile");
+    let cutile = PathBuf::from(String::from_utf8(fetched.stdout).unwrap().trim()).join("1.7.0");
+    let packages = here.packages();
+    // As if it had been installed there.
+    std::fs::write(packages.join("cutile.pth"), format!("{}\n", cutile.display())).unwrap();
+    let exporter = root().join("tests/clients/cutile.py");
+    let export = |launcher: &[&str]| {
+        let mut command = here.clean(&here.python);
+        command.args(launcher).arg(&exporter).arg(root().join("tests/corpus/kernels.py")).arg(&here.folder);
+        let path = [here.folder.join("env/bin"), root().join(".tools/cuda/bin"), "/usr/bin".into(), "/bin".into()];
+        command.arg("vadd_f32").env("PATH", std::env::join_paths(path).unwrap());
+        command.env("CUDA_TILE_CACHE_DIR", "0").env("HOME", &here.folder);
+        run(&mut command)
+    };
+    let doctor = || {
+        // Not on PATH, as one calls it without activating the environment.
+        let mut command = here.tool("tileiras");
+        command.arg("doctor").env("CUDA_HOME", root().join(".tools/cuda"));
+        let output = command.output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let python = here.python.display();
+    assert!(export(&[]).contains("\"bytes\""), "{}", export(&[]));
+    assert!(
+        doctor().contains(&format!("ok    cuTile Python that of '{python}' uses the tileiras that is first")),
+        "{}",
+        doctor()
+    );
+
+    let theirs = packages.join("nvidia/cu13/bin");
+    std::fs::create_dir_all(&theirs).unwrap();
+    let mark = here.folder.join("called");
+    let program = theirs.join("tileiras");
+    std::fs::write(&program, format!("#!/bin/sh\ntouch '{}'\nexit 1\n", mark.display())).unwrap();
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    for name in ["nvidia-cuda-tileiras", "nvidia-cuda-nvcc", "nvidia-nvvm"] {
+        let info = packages.join(format!("{}-13.4.92.dist-info", name.replace('-', "_")));
+        std::fs::create_dir_all(&info).unwrap();
+        let text = format!("Metadata-Version: 2.1\nName: {name}\nVersion: 13.4.92\n");
+        std::fs::write(info.join("METADATA"), text).unwrap();
+    }
+    let said = export(&[]);
+    assert!(mark.exists() && said.contains("\"error\""), "cuTile called another than that of its packages: {said}");
+    let report = doctor();
+    let wins = format!(
+        "warn  cuTile Python the packages of '{python}' hold NVIDIA's tileiras, which cuTile prefers over PATH"
+    );
+    assert!(report.contains(&wins) && report.contains("run scripts by python -m tileiras.cutile SCRIPT"), "{report}");
+    std::fs::remove_file(&mark).unwrap();
+    let said = export(&["-m", "tileiras.cutile"]);
+    assert!(said.contains("\"bytes\"") && !mark.exists(), "{said}");
+}
+
+pub fn trials() -> Vec<Trial> {
+    functions![the_module_does_what_it_says, the_module_has_the_version_of_the_compiler, the_wheel_is_enough]
+}
