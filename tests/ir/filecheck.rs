@@ -8,7 +8,7 @@ use std::{
     path::{Path, PathBuf},
     process::Command,
 };
-use tile_test_support::{Failed, Trial, lit};
+use tile_test_support::{Failed, Trial, golden, lit};
 
 pub fn trials() -> Vec<Trial> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/ir");
@@ -21,11 +21,22 @@ pub fn trials() -> Vec<Trial> {
             let name = file.strip_prefix(&root).expect("found below it").display().to_string();
             Trial::test(format!("filecheck/{name}"), move || {
                 let tmp = Path::new(env!("CARGO_TARGET_TMPDIR"));
-                let is_table = file.extension().is_some_and(|x| x == "tsv");
-                if is_table { check_table(&file) } else { lit::run_file(&file, tmp, &tool) }.map_err(Failed::from)
+                let result = if file.extension().is_some_and(|x| x == "tsv") {
+                    check_table(&file)
+                } else if golden::renews() && is_listing(&file) {
+                    lit::renew(&file, tmp, &tool)
+                } else {
+                    lit::run_file(&file, tmp, &tool)
+                };
+                result.map_err(Failed::from)
             })
         })
         .collect()
+}
+
+/// Whether the lines that FileCheck compares with are all that a command prints.
+fn is_listing(file: &Path) -> bool {
+    fs::read_to_string(file).is_ok_and(|text| text.contains("cargo xtask bless"))
 }
 
 fn find(dir: &Path, files: &mut Vec<PathBuf>) {

@@ -67,3 +67,22 @@ pub fn compare_file(path: &str, kind: &str, now: &str) -> Result<(), String> {
     let (a, b) = differs.unwrap_or(("another number of lines", ""));
     Err(format!("{path} differs:\n  {a}\n  {b}\nif the change is meant: cargo xtask bless {kind}"))
 }
+
+const GATES: &str = "tests/timing/gates.tsv";
+
+/// Holds a number of instructions to the bound of a row of `tests/timing/gates.tsv`. Fewer than the row last had is no
+/// failure; renewing the table keeps the bounds.
+pub fn gate(name: &str, found: usize) -> Result<(), String> {
+    let text = std::fs::read_to_string(root().join(GATES)).map_err(|e| format!("{GATES}: {e}"))?;
+    let row = text.lines().find_map(|l| l.strip_prefix(name)?.strip_prefix('\t'));
+    let most = row.and_then(|r| r.split('\t').next()?.parse::<usize>().ok());
+    let most = most.ok_or_else(|| format!("{GATES} has no row '{name}' with a bound"))?;
+    if renews() {
+        return compare_row(GATES, "gates", name, Some(&format!("{most}\t{found}")));
+    }
+    if found <= most {
+        return Ok(());
+    }
+    let before = row.and_then(|r| r.split('\t').nth(1)).unwrap_or_default();
+    Err(format!("{name}: {found} instructions in an iteration, at most {most} are allowed, and {before} there were"))
+}

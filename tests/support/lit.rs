@@ -8,7 +8,7 @@
 use std::{
     fs,
     io::Write,
-    path::Path,
+    path::{Path, PathBuf},
     process::{Command, Stdio},
     thread,
 };
@@ -23,12 +23,58 @@ pub fn run_file(file: &Path, tmp: &Path, tool: Tool<'_>) -> Result<(), String> {
     if lines.is_empty() {
         return Err("no RUN: line".into());
     }
-    let stem: String = file.to_string_lossy().chars().map(|c| if c.is_alphanumeric() { c } else { '_' }).collect();
-    let scratch = tmp.join(stem);
+    let scratch = scratch(file, tmp);
     for line in lines {
         pipeline(&line, file, &scratch, tool).map_err(|e| format!("RUN: {line}\n{e}"))?;
     }
     Ok(())
+}
+
+/// Writes the lines anew that FileCheck compares with, for each `RUN:` line that ends in `FileCheck %s
+/// --check-prefix=PREFIX`: all that the commands before it print, the first line and those after an empty one as
+/// `PREFIX`, the others as `PREFIX-NEXT`. What the file has as `NAME{{.*}}` stays so: options of passes that are not
+/// ours.
+#[allow(dead_code, reason = "tests of plugins include this file, and renew nothing")]
+pub fn renew(file: &Path, tmp: &Path, tool: Tool<'_>) -> Result<(), String> {
+    let text = fs::read_to_string(file).map_err(|e| e.to_string())?;
+    let scratch = scratch(file, tmp);
+    let mut listings = vec![];
+    for line in run_lines(&text)? {
+        let (commands, prefix) = line
+            .rsplit_once(" | FileCheck %s --check-prefix=")
+            .filter(|(_, prefix)| !prefix.contains(' '))
+            .ok_or_else(|| format!("RUN: {line}\nit does not end in FileCheck with a prefix"))?;
+        let printed = pipeline(commands, file, &scratch, tool).map_err(|e| format!("RUN: {line}\n{e}"))?;
+        let printed = String::from_utf8(printed).map_err(|e| e.to_string())?;
+        let lines: Vec<&str> = printed.lines().map(str::trim_start).collect();
+        let kind = |i: usize| if i == 0 || lines[i - 1].is_empty() { "" } else { "-NEXT" };
+        let lines = lines.iter().enumerate().filter(|(_, l)| !l.is_empty());
+        let lines = lines.map(|(i, l)| (kind(i), l)).map(|(kind, l)| match l.split_once('{') {
+            Some((name, _)) if text.contains(&format!(" {name}{{{{.*}}}}")) => {
+                let comma = if l.ends_with(',') { "," } else { "" };
+                Ok(format!("// {prefix}{kind}: {name}{{{{.*}}}}{comma}\n"))
+            }
+            _ if l.contains("{{") || l.contains("[[") => {
+                Err(format!("RUN: {line}\nit prints what FileCheck takes for a pattern: {l}"))
+            }
+            _ => Ok(format!("// {prefix}{kind}: {l}\n")),
+        });
+        listings.push((prefix.to_string(), lines.collect::<Result<String, String>>()?));
+    }
+    let is_check = |l: &str| listings.iter().any(|(p, _)| [":", "-NEXT:"].iter().any(|k| has_prefix(l, p, k)));
+    let kept: String = text.lines().filter(|l| !is_check(l)).map(|l| format!("{l}\n")).collect();
+    let listings: Vec<String> = listings.into_iter().map(|(_, lines)| lines).collect();
+    fs::write(file, format!("{}\n\n{}", kept.trim_end(), listings.join("\n"))).map_err(|e| e.to_string())
+}
+
+#[allow(dead_code, reason = "as above")]
+fn has_prefix(line: &str, prefix: &str, kind: &str) -> bool {
+    line.strip_prefix("// ").and_then(|l| l.strip_prefix(prefix)).is_some_and(|l| l.starts_with(kind))
+}
+
+fn scratch(file: &Path, tmp: &Path) -> PathBuf {
+    let name: String = file.to_string_lossy().chars().map(|c| if c.is_alphanumeric() { c } else { '_' }).collect();
+    tmp.join(name)
 }
 
 /// The text after each `RUN:`, with continued lines joined.
@@ -82,7 +128,8 @@ fn words(line: &str) -> Result<Vec<Option<String>>, String> {
     Ok(list)
 }
 
-fn pipeline(line: &str, file: &Path, scratch: &Path, tool: Tool<'_>) -> Result<(), String> {
+/// Runs commands, and gives what the last one prints.
+fn pipeline(line: &str, file: &Path, scratch: &Path, tool: Tool<'_>) -> Result<Vec<u8>, String> {
     let mut input = vec![];
     let all = words(line)?;
     let commands: Vec<&[Option<String>]> = all.split(|w| w.is_none()).collect();
@@ -114,7 +161,7 @@ fn pipeline(line: &str, file: &Path, scratch: &Path, tool: Tool<'_>) -> Result<(
             input.extend(output.stderr);
         }
     }
-    Ok(())
+    Ok(input)
 }
 
 fn substitute(word: &str, file: &Path, scratch: &Path) -> String {

@@ -2,6 +2,7 @@
 
 #![deny(unsafe_code)]
 
+mod bless;
 mod corpus;
 #[allow(dead_code, reason = "the build script uses the rest")]
 #[path = "../../build/dialects.rs"]
@@ -19,6 +20,7 @@ mod reference;
 #[allow(dead_code, reason = "the build script uses the rest")]
 #[path = "../../build/tablegen.rs"]
 mod tablegen;
+mod test_changed;
 mod tidy;
 
 use dialects::Dialect;
@@ -32,6 +34,9 @@ usage: cargo xtask <command>
   docs [--check]  write the generated pages under docs/reference, or check that they are up to date and that all pages'
                   links lead somewhere
   docs --copy DIR copy all pages and what they link to, as mdBook takes them
+  bless [KIND]    renew values that tests compare with, and print what changed; --help lists the kinds
+  test-changed [--since REV] [...]
+                  run the tests that the changes since a revision can affect; --help says how they are found
   corpus [...]    compile and run the corpus and print a table; --help lists its options
   fuzz-kernels [...]
                   compare compiled kernels with the reference interpreter on random programs; --help lists its options
@@ -56,6 +61,16 @@ fn main() -> anyhow::Result<ExitCode> {
             links::copy(&root, Path::new(to))?;
             return Ok(ExitCode::SUCCESS);
         }
+        ["test-changed", "--help" | "-h"] => {
+            print!("{}", test_changed::USAGE);
+            return Ok(ExitCode::SUCCESS);
+        }
+        ["test-changed", rest @ ..] => test_changed::run(&root, rest)?,
+        ["bless", "--help" | "-h"] => {
+            print!("{}", bless::usage());
+            return Ok(ExitCode::SUCCESS);
+        }
+        ["bless", rest @ ..] => bless::run(&root, rest)?,
         ["corpus", "--help" | "-h"] => {
             print!("{}", corpus::USAGE);
             return Ok(ExitCode::SUCCESS);

@@ -6,6 +6,7 @@
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileir-finish{opt-level=0 pipeline-strategy=warp-specialize compute-capability=sm_90})' --dump-pass-pipeline -o %t 2>&1 | FileCheck %s --check-prefix=AGENTS-FINISH
 
 // Every pass of level 0, in order: first the tier, then what every level needs after it.
+// The listings are renewed by: cargo xtask bless pipelines
 module {}
 
 // NONE-TIER: Pass Manager with 0 passes:
@@ -77,9 +78,11 @@ module {}
 // UNSPECIALIZE-FINISH-NEXT: convert-target-to-nvvm{compute-capability=sm_90 opt-level=0},
 // UNSPECIALIZE-FINISH-NEXT: tileir-post-nvvm-finalize
 // UNSPECIALIZE-FINISH-NEXT: )
+
 // AGENTS-TIER: Pass Manager with 0 passes:
 // AGENTS-TIER-NEXT: builtin.module(
 // AGENTS-TIER: )
+
 // AGENTS-FINISH: Pass Manager with 27 passes:
 // AGENTS-FINISH-NEXT: builtin.module(
 // AGENTS-FINISH-NEXT: convert-cudatile-to-tileaa{approx=false ftz=false strict-types=},

@@ -6,6 +6,7 @@
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileir-finish{opt-level=2 pipeline-strategy=warp-specialize compute-capability=sm_90})' --dump-pass-pipeline -o %t 2>&1 | FileCheck %s --check-prefix=AGENTS-FINISH
 
 // Every pass of level 2, in order: first the tier, then what every level needs after it.
+// The listings are renewed by: cargo xtask bless pipelines
 module {}
 
 // NONE-TIER: Pass Manager with 21 passes:
@@ -85,6 +86,7 @@ module {}
 // UNSPECIALIZE-FINISH-NEXT: convert-target-to-nvvm{compute-capability=sm_90 opt-level=2},
 // UNSPECIALIZE-FINISH-NEXT: tileir-post-nvvm-finalize
 // UNSPECIALIZE-FINISH-NEXT: )
+
 // AGENTS-TIER: Pass Manager with 36 passes:
 // AGENTS-TIER-NEXT: builtin.module(
 // AGENTS-TIER-NEXT: convert-cudatile-to-tileaa{approx=false ftz=false strict-types=},
@@ -124,6 +126,7 @@ module {}
 // AGENTS-TIER-NEXT: cse,
 // AGENTS-TIER-NEXT: convert-tileas-to-nvgpu
 // AGENTS-TIER-NEXT: )
+
 // AGENTS-FINISH: Pass Manager with 9 passes:
 // AGENTS-FINISH-NEXT: builtin.module(
 // AGENTS-FINISH-NEXT: tileir-verify-ops-analysis{compute-capability=sm_90 extended-smem=false},

@@ -6,6 +6,7 @@
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileir-finish{opt-level=3 pipeline-strategy=warp-specialize compute-capability=sm_90})' --dump-pass-pipeline -o %t 2>&1 | FileCheck %s --check-prefix=AGENTS-FINISH
 
 // Every pass of level 3, in order: first the tier, then what every level needs after it.
+// The listings are renewed by: cargo xtask bless pipelines
 module {}
 
 // NONE-TIER: Pass Manager with 34 passes:
@@ -93,6 +94,7 @@ module {}
 // UNSPECIALIZE-FINISH: Pass Manager with 0 passes:
 // UNSPECIALIZE-FINISH-NEXT: builtin.module(
 // UNSPECIALIZE-FINISH: )
+
 // AGENTS-TIER: Pass Manager with 49 passes:
 // AGENTS-TIER-NEXT: builtin.module(
 // AGENTS-TIER-NEXT: convert-cudatile-to-tileaa{approx=false ftz=false strict-types=},
@@ -145,6 +147,7 @@ module {}
 // AGENTS-TIER-NEXT: cse,
 // AGENTS-TIER-NEXT: tileir-post-nvvm-finalize
 // AGENTS-TIER-NEXT: )
+
 // AGENTS-FINISH: Pass Manager with 0 passes:
 // AGENTS-FINISH-NEXT: builtin.module(
 // AGENTS-FINISH: )

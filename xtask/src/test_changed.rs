@@ -1,0 +1,217 @@
+//! `cargo xtask test-changed`: the tests that changes can affect.
+//!
+//! Each changed file selects tests by the first of these rules that fits:
+//!
+//! * A file of tests selects itself: a FileCheck file, a program of `tests/semantics` or of the corpus, a suite.
+//! * A pass selects the FileCheck files of its own folder, and the suites that compile whole programs.
+//! * Another file of a package selects the tests of the package and of all packages that depend on it.
+//! * A page selects the suites that read pages.
+//! * Anything else selects all tests.
+//!
+//! The rules err on the side of too many tests: whatever compiles a program can notice a change of a pass.
+
+use anyhow::{Context, ensure};
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::Command;
+
+pub const USAGE: &str = "\
+usage: cargo xtask test-changed [--since REV] [--list] [NEXTEST-OPTION ...]
+
+Runs the tests that the changes since a revision can affect, uncommitted ones included.
+
+  --since REV  the revision (default: where the current branch leaves origin/main)
+  --list       print what each changed file selects, and run nothing
+
+A pass selects its own FileCheck files and the suites that compile whole programs; another file of a package selects
+the tests of the package and of those that depend on it; a file of tests selects its tests; anything else selects all.
+";
+
+/// Suites that compile whole programs: all that a pass can affect beside its own FileCheck files.
+const WHOLE_PROGRAMS: &str = "binary_id(tileiras::results) | binary_id(tileiras::machine) | \
+     (binary_id(tileiras::ir) & test(/^(levels|locations|passes|pipeline|scaling|schedule_contract|shapes)[:\\/]/)) | \
+     (binary_id(tileiras::ir) & test(/^filecheck\\/pipeline\\//))";
+
+/// Suites that read pages.
+const PAGES: &str = "test(/^tutorials\\//) | test(/^contrib::/)";
+
+/// What one changed file selects, in nextest's language; `None` is everything.
+type Selection = Option<String>;
+
+pub fn run(root: &Path, words: &[&str]) -> anyhow::Result<Vec<String>> {
+    let (mut since, mut list, mut options) = (None, false, vec![]);
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        match *word {
+            "--since" => since = Some(words.next().context("--since needs a revision")?.to_string()),
+            "--list" => list = true,
+            other => options.push(other),
+        }
+    }
+    let since = match since {
+        Some(rev) => rev,
+        None => git(root, &["merge-base", "HEAD", "origin/main"])?.trim().to_string(),
+    };
+    let mut files: BTreeSet<String> = git(root, &["diff", "--name-only", &since])?.lines().map(String::from).collect();
+    files.extend(git(root, &["ls-files", "--others", "--exclude-standard"])?.lines().map(String::from));
+    let packages = packages(root)?;
+    let selections: Vec<(&String, Selection)> = files.iter().map(|f| (f, selection(f, &packages))).collect();
+    for (file, selection) in &selections {
+        println!("{file}: {}", selection.as_deref().unwrap_or("all tests"));
+    }
+    let Some(filter) = union(selections.into_iter().map(|(_, s)| s)) else {
+        println!("nothing has changed since {since}");
+        return Ok(vec![]);
+    };
+    if list {
+        return Ok(vec![]);
+    }
+    let status = Command::new("cargo")
+        .args(["nextest", "run", "--workspace", "--no-tests=pass", "-E", &filter])
+        .args(options)
+        .current_dir(root)
+        .status()
+        .context("running cargo nextest")?;
+    Ok(if status.success() { vec![] } else { vec!["tests failed".into()] })
+}
+
+fn git(root: &Path, words: &[&str]) -> anyhow::Result<String> {
+    let output = Command::new("git").args(words).current_dir(root).output().context("running git")?;
+    ensure!(output.status.success(), "git {}: {}", words.join(" "), String::from_utf8_lossy(&output.stderr));
+    Ok(String::from_utf8(output.stdout)?)
+}
+
+/// The packages of the workspace: folder, with a slash at its end unless it is the root, and name.
+fn packages(root: &Path) -> anyhow::Result<Vec<(String, String)>> {
+    let output = Command::new("cargo")
+        .args(["metadata", "--no-deps", "--format-version=1", "--offline"])
+        .current_dir(root)
+        .output()
+        .context("running cargo metadata")?;
+    ensure!(output.status.success(), "cargo metadata: {}", String::from_utf8_lossy(&output.stderr));
+    let metadata: serde_json::Value = serde_json::from_slice(&output.stdout)?;
+    let package = |p: &serde_json::Value| -> Option<(String, String)> {
+        let folder = Path::new(p["manifest_path"].as_str()?).parent()?.strip_prefix(root).ok()?;
+        let folder = folder.to_str()?;
+        let folder = if folder.is_empty() { String::new() } else { format!("{folder}/") };
+        Some((folder, p["name"].as_str()?.to_string()))
+    };
+    let all = metadata["packages"].as_array().context("cargo metadata lists no packages")?;
+    Ok(all.iter().filter_map(package).collect())
+}
+
+/// All of several selections; `None` where there is none.
+fn union(selections: impl Iterator<Item = Selection>) -> Option<String> {
+    let mut parts = BTreeSet::new();
+    for selection in selections {
+        match selection {
+            Some(s) => _ = parts.insert(s),
+            None => return Some("all()".into()),
+        }
+    }
+    let parts: Vec<String> = parts.into_iter().map(|p| format!("({p})")).collect();
+    (!parts.is_empty()).then(|| parts.join(" | "))
+}
+
+fn selection(file: &str, packages: &[(String, String)]) -> Selection {
+    tests_of(file).or_else(|| pass(file)).or_else(|| package(file, packages)).or_else(|| page(file))
+}
+
+/// A file of tests.
+fn tests_of(file: &str) -> Selection {
+    let (folder, name) = file.strip_prefix("tests/")?.split_once('/')?;
+    let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+    match folder {
+        "ir" if name.contains('/') => Some(format!("test(=filecheck/{name})")),
+        "semantics" if name.ends_with(".mlir") => Some(format!("test(=semantics/{stem})")),
+        "semantics" if name.ends_with(".txt") => Some(format!("test(/^semantics\\/({stem}|every_op)/)")),
+        // `matmul_f16.13.1.tileirbc`: all that is compiled of it, and the lists of programs.
+        "corpus" if name.ends_with(".tileirbc") => {
+            let entry = name.split('.').next()?;
+            Some(format!("test(~{entry}) | test(=corpus/lists)"))
+        }
+        "timing" | "mutation" => Some("binary_id(tileiras::machine) | test(/^product_chains::/)".into()),
+        "ir" | "results" | "machine" | "tools" | "clients" | "attack" if name.ends_with(".rs") => {
+            let suite = stem.split('/').next()?;
+            let binary = format!("binary_id(tileiras::{folder})");
+            Some(if suite == "main" { binary } else { format!("{binary} & test(/^{suite}[:\\/]/)") })
+        }
+        _ => None,
+    }
+}
+
+/// A file of one pass.
+fn pass(file: &str) -> Selection {
+    let pass = file.strip_prefix("src/passes/")?.split(['/', '.']).next()?.replace('_', "-");
+    (pass != "mod").then(|| format!("test(/^filecheck\\/{pass}\\//) | {WHOLE_PROGRAMS}"))
+}
+
+/// A file of a package other than the root, whose folder is the longest that fits; or of the root's own source.
+fn package(file: &str, packages: &[(String, String)]) -> Selection {
+    // Tests of some packages are in `tests/`.
+    let elsewhere =
+        [("tests/bytecode/", "tile-bytecode"), ("tests/driver/", "tile-driver"), ("tests/capi/", "tileiras-capi")];
+    if let Some((_, name)) = elsewhere.iter().find(|(folder, _)| file.starts_with(folder)) {
+        // The reader of bytecode has helpers that a suite of the compiler shares.
+        let also = if *name == "tile-bytecode" { " | test(/^translate::/)" } else { "" };
+        return Some(format!("package(={name}){also}"));
+    }
+    let (folder, name) = packages.iter().filter(|(f, _)| file.starts_with(f)).max_by_key(|(f, _)| f.len())?;
+    let is_root = folder.is_empty();
+    let is_source = ["src/", "build", "dialects-td/"].iter().any(|start| file.starts_with(start));
+    (!is_root || is_source).then(|| format!("rdeps(={name})"))
+}
+
+fn page(file: &str) -> Selection {
+    let is_page = file.ends_with(".md") || file.starts_with("contrib/") || file.starts_with("docs/");
+    is_page.then(|| PAGES.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_file_selects_its_tests() {
+        let package = |folder: &str, name: &str| (folder.to_string(), name.to_string());
+        let packages = [
+            package("", "tileiras"),
+            package("src/layout/", "tile-layout"),
+            package("src/driver/", "tile-driver"),
+            package("src/driver/version/", "tile-version"),
+            package("tests/support/", "tile-test-support"),
+        ];
+        let programs = |pass: &str| format!("test(/^filecheck\\/{pass}\\//) | {WHOLE_PROGRAMS}");
+        for (file, expected) in [
+            ("tests/ir/tileas-slicing/rows.mlir", Some("test(=filecheck/tileas-slicing/rows.mlir)")),
+            ("tests/semantics/alloca.mlir", Some("test(=semantics/alloca)")),
+            ("tests/semantics/float.txt", Some("test(/^semantics\\/(float|every_op)/)")),
+            ("tests/corpus/vadd.13.1.tileirbc", Some("test(~vadd) | test(=corpus/lists)")),
+            ("tests/corpus/cases.py", None),
+            ("tests/results/tma.rs", Some("binary_id(tileiras::results) & test(/^tma[:\\/]/)")),
+            ("tests/results/memory/views.rs", Some("binary_id(tileiras::results) & test(/^memory[:\\/]/)")),
+            ("tests/ir/main.rs", Some("binary_id(tileiras::ir)")),
+            ("src/passes/tileas_slicing.rs", Some(&*programs("tileas-slicing"))),
+            ("src/passes/convert_tileas_to_llvm/print.rs", Some(&*programs("convert-tileas-to-llvm"))),
+            ("src/passes/mod.rs", Some("rdeps(=tileiras)")),
+            ("src/layout/map.rs", Some("rdeps(=tile-layout)")),
+            ("src/driver/version/lib.rs", Some("rdeps(=tile-version)")),
+            ("tests/support/lit.rs", Some("rdeps(=tile-test-support)")),
+            ("dialects-td/Passes.td", Some("rdeps(=tileiras)")),
+            ("tests/driver/batch.rs", Some("package(=tile-driver)")),
+            ("docs/tuning.md", Some(PAGES)),
+            ("Cargo.toml", None),
+            (".config/nextest.toml", None),
+        ] {
+            assert_eq!(selection(file, &packages).as_deref(), expected, "{file}");
+        }
+    }
+
+    #[test]
+    fn selections_are_joined() {
+        let some = |s: &str| Some(s.to_string());
+        assert_eq!(union([].into_iter()), None);
+        assert_eq!(union([some("a"), some("b"), some("a")].into_iter()), some("(a) | (b)"));
+        assert_eq!(union([some("a"), None].into_iter()), some("all()"));
+    }
+}
