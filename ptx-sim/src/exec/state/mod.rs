@@ -14,6 +14,7 @@ pub mod program;
 pub mod race;
 pub mod record;
 pub mod rng;
+pub mod shadow;
 pub mod stats;
 pub mod tensor;
 pub mod undefined;

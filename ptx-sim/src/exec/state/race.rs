@@ -29,6 +29,7 @@
 
 use super::lane_order::LaneOrder;
 use super::lanes::lanes;
+use super::shadow::Shadow;
 use crate::ir::Scope;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -440,7 +441,7 @@ impl Agent {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Race {
     agents: FxHashMap<u32, Agent>,
-    cells: FxHashMap<(MemKey, u64), Cell>,
+    cells: Shadow<MemKey, Cell>,
     syncs: FxHashMap<SyncKey, View>,
     /// Who has initialised the mbarrier at a CTA's offset, and when.
     initialised: FxHashMap<(u32, u32), (u32, u32, Origin)>,
@@ -585,7 +586,7 @@ impl Race {
     pub fn map_fence(&mut self, agent: u32, map: u64) {
         let Some(a) = self.agents.get_mut(&agent) else { return };
         for granule in map / 4..(map + MAP_BYTES) / 4 {
-            let writes = self.cells.get(&(MemKey::Global, granule)).map_or(&[][..], |cell| &cell.writes);
+            let writes = self.cells.get(MemKey::Global, granule).map_or(&[][..], |cell| &cell.writes);
             let known = |seen: &&Seen| {
                 let lanes = || seen.agent == agent || a.known_lanes.unknown(seen).is_none();
                 seen.time <= a.known.get(seen.agent) && lanes()
@@ -677,7 +678,7 @@ impl Race {
             let granule = at / 4;
             let end = (granule * 4 + 4).min(address + len);
             let bytes = (at..end).fold(0u8, |m, b| m | 1 << (b % 4));
-            let cell = self.cells.entry((mem, granule)).or_default();
+            let cell = self.cells.at(mem, granule);
             let against = |seen: &Seen| -> Option<Conflict> {
                 let both_strong = seen.strong && how.strong;
                 let in_scope = seen.home.shares(a.home, seen.scope.min(how.scope));
