@@ -22,7 +22,7 @@ build: setup
 # cargo shows how far it is.
 demo: setup
 	@echo "demo: building the compiler (minutes the first time, seconds after that)" >&2
-	@cargo build --bin tileiras --bin tileiras-core
+	@cargo build --workspace --bin tileiras --bin tileiras-core
 	@scripts/demo.sh
 
 test: setup

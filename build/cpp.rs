@@ -14,6 +14,9 @@ use std::{
 /// A dialect of a hundred ops takes minutes, so objects are kept in `cxx/` of the target directory under names that
 /// hold the hash of everything they are made from. Cargo runs this script in a folder of its own for `check`, for
 /// `build` and for every profile, and all of these need the same objects.
+///
+/// Nine tenths of the time for a file of verifiers go into the headers of MLIR and of its dialect, so these are
+/// compiled once for each unit. A file still includes what it uses: cmake builds the same files without that.
 pub fn compile(paths: &Paths, out: &Path) {
     let cache = out.ancestors().nth(4).expect("OUT_DIR is <target>/<profile>/build/<package>/out").join("cxx");
     fs::create_dir_all(&cache).unwrap();
@@ -45,6 +48,8 @@ pub fn compile(paths: &Paths, out: &Path) {
         let objects: Vec<PathBuf> = sources.iter().map(object).collect();
         let missing: Vec<usize> = (0..sources.len()).filter(|i| !objects[*i].exists()).collect();
         if !missing.is_empty() {
+            let header = DIALECTS.iter().find(|d| d.name == unit).map(|d| format!("{}/{}.h", d.name, d.prefix));
+            let precompiled = precompile(paths, out, unit, header.as_deref(), own);
             let jobs = std::env::var("NUM_JOBS").ok().and_then(|n| n.parse().ok()).unwrap_or(2);
             let next = AtomicUsize::new(0);
             // One by one, so that a file with an error costs the others nothing.
@@ -52,7 +57,9 @@ pub fn compile(paths: &Paths, out: &Path) {
                 for _ in 0..missing.len().min(jobs) {
                     scope.spawn(|| {
                         while let Some(&i) = missing.get(next.fetch_add(1, Ordering::Relaxed)) {
-                            let made = compiler(paths).file(&sources[i]).compile_intermediates();
+                            let made = with_precompiled(compiler(paths), &precompiled)
+                                .file(&sources[i])
+                                .compile_intermediates();
                             // Whole or not at all: another build may be looking for it.
                             let partial = objects[i].with_extension(format!("{}.partial", std::process::id()));
                             fs::copy(&made[0], &partial).unwrap();
@@ -71,6 +78,62 @@ pub fn compile(paths: &Paths, out: &Path) {
     }
     println!("cargo:rustc-link-search=native={}", out.display());
     println!("cargo:rustc-link-lib=stdc++");
+}
+
+/// Headers of MLIR that most files include.
+const COMMON: &[&str] = &[
+    "llvm/ADT/TypeSwitch.h",
+    "mlir/CAPI/IR.h",
+    "mlir/CAPI/Registration.h",
+    "mlir/CAPI/Wrap.h",
+    "mlir/IR/Builders.h",
+    "mlir/IR/BuiltinTypes.h",
+    "mlir/IR/DialectImplementation.h",
+    "mlir/IR/Matchers.h",
+    "mlir/IR/OpImplementation.h",
+    "mlir/IR/PatternMatch.h",
+    "mlir/IR/SymbolTable.h",
+    "mlir/Interfaces/ControlFlowInterfaces.h",
+    "mlir/Interfaces/FunctionImplementation.h",
+    "mlir/Interfaces/SideEffectInterfaces.h",
+];
+
+/// Compiles the headers of a unit, unless that is done. The result refers to the generated headers of this build, so it
+/// is kept beside them.
+fn precompile(paths: &Paths, out: &Path, unit: &str, header: Option<&str>, own: u64) -> PathBuf {
+    // An update of LLVM's package may keep its version.
+    let stamp = |f: &str| fs::metadata(paths.llvm.join(f)).and_then(|m| m.modified()).ok();
+    let llvm = (&paths.llvm, stamp("include/llvm/Config/llvm-config.h"), stamp("bin/clang++"));
+    let folder = out.join("precompiled").join(unit);
+    let precompiled = folder.join(format!("{:016x}.pch", hash((own, llvm, COMMON))));
+    if precompiled.exists() {
+        return precompiled;
+    }
+    // What was made of earlier headers is large.
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).unwrap();
+    let includes: String = COMMON.iter().copied().chain(header).map(|h| format!("#include \"{h}\"\n")).collect();
+    let source = folder.join("headers.h");
+    fs::write(&source, includes).unwrap();
+    let partial = precompiled.with_extension("partial");
+    let status = compiler(paths)
+        .get_compiler()
+        .to_command()
+        .args(["-x", "c++-header", "-Xclang", "-fpch-instantiate-templates", "-o"])
+        .args([&partial, &source])
+        .status()
+        .expect("clang++ can be started");
+    assert!(status.success(), "clang++ could not compile the headers of {unit}: {status}");
+    // Whole or not at all: the script may be stopped.
+    fs::rename(partial, &precompiled).unwrap();
+    precompiled
+}
+
+fn with_precompiled(mut build: cc::Build, precompiled: &Path) -> cc::Build {
+    build.flag("-include-pch").flag(precompiled.display().to_string());
+    // The script writes generated headers anew each time, often the same; the name has the hash of what is in them.
+    build.flag("-Xclang").flag("-fno-validate-pch");
+    build
 }
 
 /// What tells dialects of one build from those of another: two libraries of a process may share them if it is the same.
