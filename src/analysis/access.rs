@@ -60,6 +60,11 @@ impl<'c> View<'c> {
     pub fn stride(&self, d: usize) -> Result<i64, Val<'c>> {
         dynamic(self.memref.strides(), d, self.make.dynamic_strides())
     }
+    /// What addresses inside of the view are multiples of along dimension `d` of the memref, in elements. The only
+    /// coordinate along a dimension of one element is zero, so that its stride does not matter.
+    pub fn stride_divisor(&self, d: usize, facts: &Facts) -> u64 {
+        if self.extent(d) == Ok(1) { TOP } else { divisor(self.stride(d), facts) }
+    }
     /// Whether accesses of slices outside of the view are tested for that, if tiles have so many along dimension `d`.
     /// Where tiles divide an extent nothing is tested, and a slice that divides it without its tile doing so may be
     /// outside.
@@ -71,6 +76,15 @@ impl<'c> View<'c> {
         };
         let tile = self.ty.tile()[d];
         divides(tile) || !divides(tile / slices)
+    }
+}
+
+/// The largest power of two that an extent or stride is known to be a multiple of.
+fn divisor(x: Result<i64, Val<'_>>, facts: &Facts) -> u64 {
+    match x {
+        Ok(0) => TOP,
+        Ok(c) => 1 << c.trailing_zeros().min(62),
+        Err(v) => facts.get(v).scalar_divisor(),
     }
 }
 
@@ -102,11 +116,6 @@ pub fn fast_dimension(view: &View<'_>) -> usize {
 pub fn tiled_access<'c>(facts: &Facts, view: &View<'c>, indices: &[Val<'c>], promised: &[bool]) -> AccessPlan {
     let (tile, dim_map, steps) = (view.ty.tile(), view.ty.dim_map(), view.ty.steps());
     let element_bytes = u64::from(storage_bits(view.memref.element_type()) / 8);
-    let divisor = |x: Result<i64, Val<'c>>| match x {
-        Ok(0) => TOP,
-        Ok(c) => 1 << c.trailing_zeros().min(62),
-        Err(v) => facts.get(v).scalar_divisor(),
-    };
     let sparse = view.ty.sparse_dim().map(|d| d as usize);
 
     // An index outside the space of tiles is undefined, so a dimension that tiles divide has no ragged edge.
@@ -130,7 +139,7 @@ pub fn tiled_access<'c>(facts: &Facts, view: &View<'c>, indices: &[Val<'c>], pro
             alignment = alignment.saturating_mul(2);
         }
         for d in 0..tile.len() {
-            let stride = divisor(view.stride(dim_map[d] as usize)).saturating_mul(element_bytes);
+            let stride = view.stride_divisor(dim_map[d] as usize, facts).saturating_mul(element_bytes);
             let index = indices.get(d).map_or(1, |&i| facts.get(i).scalar_divisor());
             let start = index.saturating_mul(1 << steps[d].trailing_zeros().min(62)).min(TOP);
             let row = if d == fast || tile[d] == 1 { start } else { 1 };
@@ -139,7 +148,7 @@ pub fn tiled_access<'c>(facts: &Facts, view: &View<'c>, indices: &[Val<'c>], pro
         let limit = (MAX_VECTOR_BYTES / element_bytes).max(1).min(tile[fast] as u64);
         vector = (alignment / element_bytes).clamp(1, limit);
     }
-    let exact = in_bounds[fast] || vector == 1 || divisor(view.extent(dim_map[fast] as usize)) >= vector;
+    let exact = in_bounds[fast] || vector == 1 || divisor(view.extent(dim_map[fast] as usize), facts) >= vector;
     let bounds = match () {
         _ if in_bounds.iter().all(|&b| b) => Bounds::None,
         _ if exact => Bounds::Vector,

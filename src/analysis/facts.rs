@@ -19,9 +19,9 @@
 //! the losses of all its walks together are those of one. The walks of a nest add up, rather than multiply, but for one
 //! walk of each inner loop that finds nothing new in each walk of an outer one.
 
+use super::promises;
 use crate::dialect::{
     behaviour::{LayoutRelation, layout_relation},
-    cuda_tile,
     layouts::{Tensor, memory_bits, storage_bits},
     nv_tileaa, nv_tileas,
     rt::*,
@@ -300,7 +300,7 @@ impl Facts {
             Some(SplatOp(_)) => splat(&get(0), &shape),
             Some(UnsplatOp(_)) => unsplat(&same()),
             Some(GetGlobalOp(_)) => Fact { divisor: vec![HEAP_ALIGNMENT; rank.max(1)], ..Fact::unknown(rank) },
-            Some(AssumeOp(_)) => assume(op, same()),
+            Some(AssumeOp(_)) => promises::assume(op, same()),
             Some(GetProgramIdOp(_)) => Fact { range: Some((0, (1 << 24) - 1)), ..Fact::unknown(0) },
             // No cluster has more than sixteen.
             Some(GetCtaRankOp(_)) => Fact { range: Some((0, 15)), ..Fact::unknown(0) },
@@ -649,44 +649,4 @@ fn compare(op: OpRef<'_>, a: &Fact, b: &Fact) -> Vec<u64> {
             equal.max(by_run)
         })
         .collect()
-}
-
-/// What a promise adds to the facts of its operand.
-fn assume(op: OpRef<'_>, mut f: Fact) -> Fact {
-    let Some(predicate) = attr(op, "predicate") else { return f };
-    if let Some(p) = cuda_tile::DivByAttr::cast(predicate) {
-        let divisor = (p.divisor() as u64).min(TOP);
-        match (p.every(), p.along()) {
-            (Some(every), Some(along)) => {
-                let (every, along) = (every as u64, along as usize);
-                if along < f.contiguity.len() && every.is_power_of_two() && every >= f.contiguity[along] {
-                    f.contiguity[along] = every;
-                    f.divisor[along] = divisor;
-                }
-            }
-            // Without groups every element is a multiple.
-            _ => {
-                for d in 0..f.divisor.len() {
-                    if f.contiguity[d] == 1 {
-                        f.divisor[d] = f.divisor[d].max(divisor);
-                    }
-                }
-            }
-        }
-    } else if let Some(p) = cuda_tile::SameElementsAttr::cast(predicate) {
-        for (d, &g) in p.values().iter().enumerate().take(f.constancy.len()) {
-            if g > 0 && (g as u64).is_power_of_two() {
-                f.constancy[d] = f.constancy[d].max(g as u64);
-            }
-        }
-    } else if let Some(p) = cuda_tile::BoundedAttr::cast(predicate) {
-        let old = f.range.unwrap_or((i64::MIN, i64::MAX));
-        f.range = Some((p.lb().map_or(old.0, |l| l.max(old.0)), p.ub().map_or(old.1, |h| h.min(old.1))));
-    }
-    f
-}
-
-/// The divisor that a predicate promises for a whole value.
-pub fn divisor_of(predicate: Attribute<'_>) -> Option<u64> {
-    cuda_tile::DivByAttr::cast(predicate).filter(|p| p.every().is_none()).map(|p| p.divisor() as u64)
 }

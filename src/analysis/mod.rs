@@ -13,6 +13,7 @@ pub mod pipelines;
 pub mod pressure;
 pub mod producers;
 pub mod product_warps;
+pub mod promises;
 pub mod register_maps;
 pub mod registers;
 pub mod ring_loads;

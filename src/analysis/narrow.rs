@@ -59,11 +59,7 @@ fn tiled<'c>(facts: &Facts, view: &View<'c>, indices: &[Val<'c>]) -> Option<Narr
         return narrow(reason, "promise its alignment with assume div_by<16>");
     }
     for d in 0..tile.len() {
-        let unit = match view.stride(dim_map[d] as usize) {
-            Ok(0) => TOP,
-            Ok(s) => 1 << s.trailing_zeros().min(62),
-            Err(v) => facts.get(v).scalar_divisor(),
-        };
+        let unit = view.stride_divisor(dim_map[d] as usize, facts);
         let index = indices.get(d).map_or(1, |&i| facts.get(i).scalar_divisor());
         let start = index.saturating_mul(1 << steps[d].trailing_zeros().min(62)).min(TOP);
         let row = if d == fast || tile[d] == 1 { start } else { 1 };

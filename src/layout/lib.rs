@@ -166,8 +166,8 @@ pub use shuffle::{Exchange, ShufflePlan, ShuffleRound};
 pub use subspace::Subspace;
 pub use swizzle::{Run, SharedOptions, SharedPlan, plan_shared};
 pub use tensor_copy::{
-    Condition, GlobalView, Ineligible, Known, MAP_STRIDE_LIMIT, MAP_UNIT, Outside, TensorBox, TensorCopyPlan,
-    TensorElement, TensorMapPlan, TileCopy, TileDim, ViewDim, plan_tensor_copy,
+    Condition, GlobalView, Ineligible, Known, MAP_STRIDE_LIMIT, MAP_UNIT, Outside, SINGLE_STRIDE, TensorBox,
+    TensorCopyPlan, TensorElement, TensorMapPlan, TileCopy, TileDim, ViewDim, plan_tensor_copy,
 };
 pub use warpgroup::{
     WARPGROUP_ROWS, WarpgroupProduct, WarpgroupStep, warpgroup_accumulator, warpgroup_left, warpgroups_of,

@@ -26,6 +26,9 @@
 //! violated for sure makes the copy impossible ([`Ineligible`]). A limit that is not proved becomes a [`Condition`], to
 //! be tested once before the copies; where it fails, ordinary loads have to do.
 //!
+//! Along a dimension of one element no address uses the stride. Its stride has no conditions, and who makes the map
+//! gives it a legal one ([`SINGLE_STRIDE`]), also where only the kernel knows that the extent is 1.
+//!
 //! Coordinates are 32-bit numbers of elements. A tile that begins outside of the array is filled, but a coordinate that
 //! overflows comes back in: who computes coordinates must saturate them.
 #![deny(missing_docs)]
@@ -47,6 +50,8 @@ pub const MAP_UNIT: u64 = 16;
 const BOX_ALIGNMENT: u64 = 128;
 /// Strides are below this many bytes.
 pub const MAP_STRIDE_LIMIT: u64 = 1 << 40;
+/// The stride, in bytes, of a map's dimension that has a single element: the smallest legal one.
+pub const SINGLE_STRIDE: u64 = MAP_UNIT;
 /// What one phase of a mbarrier can count.
 const MAX_TRANSACTION: u64 = (1 << 20) - 1;
 
@@ -221,14 +226,14 @@ pub enum Condition {
         /// Dimension of the view.
         dim: usize,
     },
-    /// The stride is a multiple of so many elements, which are 16 bytes.
+    /// The stride is a multiple of so many elements, which are 16 bytes, unless the extent is 1.
     Stride {
         /// Dimension of the view.
         dim: usize,
         /// Elements.
         multiple: u64,
     },
-    /// The stride is below so many elements, which are 2^40 bytes.
+    /// The stride is below so many elements, which are 2^40 bytes, unless the extent is 1.
     StrideBelow {
         /// Dimension of the view.
         dim: usize,
@@ -475,6 +480,10 @@ fn conditions(view: &GlobalView, inner: usize) -> Result<Vec<Condition>, Ineligi
                 Known::Constant(stride) => return Err(Ineligible::InnerStride { dim, stride }),
                 Known::Multiple(_) => conditions.push(Condition::UnitStride { dim }),
             }
+            continue;
+        }
+        // No address uses the stride of a single element, so the map may have any.
+        if extent == Known::Constant(1) {
             continue;
         }
         match (stride, stride.is_multiple_of(multiple)) {

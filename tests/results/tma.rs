@@ -153,11 +153,17 @@ impl Runner {
 
     /// Copies all tiles of a view, by `grid` blocks, and checks every element.
     fn check(&mut self, [rows, cols]: [usize; 2], grid: usize, seed: Option<u64>) {
+        let bytes = self.case.bytes;
+        let stride = (cols * bytes).next_multiple_of(16) / bytes + 16 / bytes;
+        self.check_with_stride([rows, cols], stride, grid, seed);
+    }
+
+    /// The same of rows that are `stride` elements apart.
+    fn check_with_stride(&mut self, [rows, cols]: [usize; 2], stride: usize, grid: usize, seed: Option<u64>) {
         let Case { bytes, tile: [r, c], rows_per_block, .. } = self.case;
         let last = rows + rows_per_block as usize * (grid - 1);
-        let stride = (cols * bytes).next_multiple_of(16) / bytes + 16 / bytes;
         // Between rows lie bytes that must not be read as elements.
-        let mut input = vec![0xEE; (last * stride * bytes).max(16)];
+        let mut input = vec![0xEE; (last.saturating_sub(1) * stride + cols) * bytes + 16];
         for row in 0..last {
             for col in 0..cols {
                 let at = (row * stride + col) * bytes;
@@ -214,6 +220,22 @@ fn empty_views_are_zeros() {
             runner.check([0, 20], 1, seed);
             runner.check([20, 0], 1, seed);
             runner.check([0, 0], 2, seed);
+        }
+    }
+}
+
+/// No address uses the stride of a single row or of an empty view, which may be illegal in a map.
+#[test]
+fn single_rows_have_any_stride() {
+    for case in [CASES[0], CASES[4]] {
+        let ptx = case.ptx("sm_90");
+        for seed in SEEDS {
+            let mut runner = Runner::new(case, &ptx);
+            for stride in [0, 1, 3, case.tile[1] + 1] {
+                for view in [[1, case.tile[1] + 3], [1, 1], [0, 20]] {
+                    runner.check_with_stride(view, stride, 1, seed);
+                }
+            }
         }
     }
 }
@@ -295,12 +317,17 @@ fn planned(load: &Load) -> Result<(String, u32), String> {
         0 => String::new(),
         n => format!("{} : {}", vec!["%s"; n].join(", "), vec![*stride; n].join(", ")),
     };
+    let extents = memref.split("strides").next().map_or(0, |s| s.matches('?').count());
+    let extents = match extents {
+        0 => String::new(),
+        n => format!("{} : {}", vec!["%n"; n].join(", "), vec![*stride; n].join(", ")),
+    };
     let view = format!("!nv_tileaa.tiled_view<tile = [32, 64], memref<{memref}>{padding}>");
     let text = format!(
         "nv_tileaa.func @k(%p0: !nv_tileaa.ptr<{element}>, %n: {stride}, %s0: {stride}, %i: i32) attributes {{numWarps = 1 : i64}} {{
            %p = nv_tileaa.assume {base}, %p0 : !nv_tileaa.ptr<{element}>
            %s = nv_tileaa.assume {stride_fact}, %s0 : {stride}
-           %m = nv_tileaa.make_memref %p, shape = [%n, %n : {stride}, {stride}], strides = [{dynamic}] : <{element}> -> <{memref}>
+           %m = nv_tileaa.make_memref %p, shape = [{extents}], strides = [{dynamic}] : <{element}> -> <{memref}>
            %v = nv_tileaa.make_tiled_view %m : <{memref}> -> {view}
            %x, %t = nv_tileas.tiled_load {ordering} %v[%i, %i] vector 1 bounds <vector> : {view}[i32, i32] -> tensor<32x64x{element}, {layout}>
            %d = nv_tileas.alloc_tensor : !nv_tileas.memdesc<32x64x{element}, #nv_tileas.shared_layout<offset = {shared:?}>, align = {align}>
@@ -334,6 +361,11 @@ fn what_is_proved_is_eligible() {
     assert_eq!(planned(&Load { padding: "", ..LOAD }), zero);
     assert_eq!(planned(&Load { padding: ", padding = nan", ..LOAD }), Ok((map("swizzle = 128, fill = nan"), 4096)));
     let f32 = Load { element: "f32", memref: "?x?xf32, strides = [?, 1]", ..LOAD };
+    // Along a dimension of one element no stride needs a proof.
+    let any = Load { assume: [LOAD.assume[0], "#cuda_tile.div_by<1>"], memref: "1x?xbf16, strides = [?, 1]", ..LOAD };
+    assert_eq!(planned(&any), zero);
+    assert_eq!(planned(&Load { stride: "i64", ..any }), zero);
+    assert_eq!(planned(&Load { memref: "1x?xbf16, strides = [65, 1]", ..LOAD }), zero);
     let (desc, bytes) = planned(&f32).expect("eligible");
     assert!(desc.contains("box = [32, 32]") && bytes == 8192, "{desc}, {bytes}");
 }

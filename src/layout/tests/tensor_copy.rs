@@ -391,6 +391,13 @@ fn reasons() {
         with(&|v| v.dims[0].stride = Known::Constant(1001)),
         "dimension 0 of the view has a stride of 2002 bytes, which is no multiple of 16"
     );
+    // Along a dimension of one element no address uses the stride.
+    for stride in [Known::Constant(1001), Known::Constant(1 << 39), Known::Multiple(1)] {
+        let mut view = good.clone();
+        view.dims[0] = ViewDim { extent: Known::Constant(1), stride };
+        let plan = plan_tensor_copy(&view, &copy).unwrap();
+        assert!(plan.conditions.iter().all(|c| !matches!(c, Condition::Stride { .. } | Condition::StrideBelow { .. })));
+    }
     assert_eq!(
         with(&|v| v.dims[0].stride = Known::Constant(1 << 39)),
         "dimension 0 of the view has a stride of 1099511627776 bytes, and the limit is 2^40"

@@ -406,16 +406,20 @@ impl<'c> Translator<'c> {
 }
 
 /// Whether a source scalar is known to be at least zero when read as signed.
-fn not_negative<'c>(t: &Translator<'c>, v: Val<'c>) -> bool {
-    let Some(op) = defining_op(v) else { return false };
-    match AnyOp::cast(op) {
-        Some(AnyOp::ConstantOp(_)) => super::arith::splat_constant(t.get(v)).is_some_and(|n| n >= 0),
-        Some(AnyOp::AssumeOp(o)) => {
-            let bounded = ct::BoundedAttr::cast(o.predicate()).and_then(|b| b.lb());
-            bounded.is_some_and(|lower| lower >= 0) || not_negative(t, o.value())
+fn not_negative<'c>(t: &Translator<'c>, mut v: Val<'c>) -> bool {
+    let mut promised = false;
+    loop {
+        match defining_op(v).and_then(AnyOp::cast) {
+            Some(AnyOp::AssumeOp(o)) => {
+                let bounded = ct::BoundedAttr::cast(o.predicate()).and_then(|b| b.lb());
+                promised |= bounded.is_some_and(|lower| lower >= 0);
+                v = o.value();
+            }
+            // No promise changes a constant.
+            Some(AnyOp::ConstantOp(_)) => return super::arith::splat_constant(t.get(v)).is_some_and(|n| n >= 0),
+            // Grid coordinates and extents stay below 2^24.
+            Some(AnyOp::GetTileBlockIdOp(_) | AnyOp::GetNumTileBlocksOp(_)) => return true,
+            _ => return promised,
         }
-        // Grid coordinates and extents stay below 2^24.
-        Some(AnyOp::GetTileBlockIdOp(_) | AnyOp::GetNumTileBlocksOp(_)) => true,
-        _ => false,
     }
 }

@@ -670,7 +670,7 @@ fn argument_attributes<'c>(context: &'c Context, entry: Blk<'c>, types: &[Type<'
 fn promised_alignment(a: Val<'_>) -> u64 {
     let divisible = |(op, _): &(OpRef<'_>, usize)| {
         let predicate = nv_tileaa::AssumeOp::cast(*op)?.predicate();
-        crate::analysis::facts::divisor_of(predicate)
+        crate::analysis::promises::divisor_of(predicate)
     };
     uses(a).iter().filter_map(divisible).max().unwrap_or(1).min(128)
 }

@@ -24,6 +24,9 @@
 //! over there, when the copies by the one before have filled their stages.
 //!
 //! A view with an extent of zero has no element that may be read. Its map is that of one element of zeros.
+//!
+//! A dimension of one element has the stride that maps of such dimensions have, not the view's, which no address uses
+//! and which may be illegal in a map.
 
 use super::{Lower, Lowered, llvm::Cmp, rings::Filled};
 use crate::{
@@ -42,7 +45,7 @@ use crate::{
     },
 };
 use melior::dialect::llvm;
-use tile_layout::{MAP_STRIDE_LIMIT, MAP_UNIT, TensorCopyPlan, TensorMapPlan};
+use tile_layout::{MAP_STRIDE_LIMIT, MAP_UNIT, SINGLE_STRIDE, TensorCopyPlan, TensorMapPlan};
 
 /// Slots of the table, and their bytes.
 const SLOTS: i64 = 1024;
@@ -214,7 +217,16 @@ impl<'c> Lower<'c, '_> {
                 Err(v) => l.zext64(self.scalar(op.op(), v)?),
             };
             let within = (MAP_STRIDE_LIMIT - MAP_UNIT) as i64 >> bytes;
-            wrong = l.bin("or", wrong, l.bin("and", stride, l.i64c(!within)));
+            let outside = l.bin("and", stride, l.i64c(!within));
+            let outside = match view.extent(dim) {
+                Ok(1) => l.i64c(0),
+                Ok(_) => outside,
+                Err(v) => {
+                    let single = l.icmp(Cmp::Eq, l.zext64(self.scalar(op.op(), v)?), l.i64c(1));
+                    l.select(single, l.i64c(0), outside)
+                }
+            };
+            wrong = l.bin("or", wrong, outside);
         }
         self.values.insert(key(op.ready()), Lowered::Scalar(l.icmp(Cmp::Eq, wrong, l.i64c(0))));
         Ok(())
@@ -325,7 +337,7 @@ impl<'c> Lower<'c, '_> {
         let bytes = i64::from(storage_bits(view.memref.element_type()) / 8);
         let mut base = l.cast("ptrtoint", self.scalar(op, view.make.base())?, l.i64);
         let (mut extents, mut strides, mut empty) = (vec![], vec![], None);
-        for (i, &dim) in map.dims.iter().enumerate() {
+        for &dim in &map.dims {
             extents.push(match view.extent(dim) {
                 Ok(extent) if extent < 1 => return Err(fail(op, "the view has no elements")),
                 Ok(extent) => l.i32c(extent.min(LARGEST)),
@@ -336,17 +348,29 @@ impl<'c> Lower<'c, '_> {
                     l.cast("trunc", l.bin("intr.smin", extent, l.i64c(LARGEST)), l.i32)
                 }
             });
-            if i > 0 {
-                strides.push(match view.stride(dim) {
-                    Ok(stride) => l.i64c(stride * bytes),
-                    Err(v) => l.mul(l.zext64(self.scalar(op, v)?), l.i64c(bytes)),
-                });
-            }
         }
         if let Some(empty) = empty {
             let zeros = l.cast("ptrtoint", self.table(&[0; 4], 32), l.i64);
             base = l.select(empty, zeros, base);
             extents = extents.into_iter().map(|extent| l.select(empty, l.i32c(1), extent)).collect();
+        }
+        for (&dim, &extent) in map.dims[1..].iter().zip(&extents[1..]) {
+            strides.push(match (view.extent(dim), view.stride(dim)) {
+                (Ok(1), _) => l.i64c(SINGLE_STRIDE as i64),
+                (_, Ok(stride)) => l.i64c(stride * bytes),
+                // What is promised of a stride does not hold where no address uses it.
+                (of_view, Err(v)) => {
+                    let mut stride = self.scalar(op, v)?;
+                    if ty(stride) != l.i32 {
+                        stride = l.zext64(stride);
+                    }
+                    if empty.is_some() || of_view.is_err() {
+                        let single = l.int(ty(stride), SINGLE_STRIDE as i64 / bytes);
+                        stride = l.select(l.icmp(Cmp::Eq, extent, l.i32c(1)), single, stride);
+                    }
+                    l.mul(l.zext64(stride), l.i64c(bytes))
+                }
+            });
         }
         Ok(Fields { map, base, extents, strides })
     }

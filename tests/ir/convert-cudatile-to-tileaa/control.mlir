@@ -65,6 +65,14 @@ cuda_tile.module @m2 {
     for unsigned %i in (%z to %b, step %one) : tile<i8> {
       %u = print_tko "%i", %i : tile<i8> -> token
     }
+    // No promise makes a constant another one.
+    // CHECK: xori
+    // CHECK: scf.for %{{.*}} = %{{.*}} to %{{.*}} step %{{.*}} : i8
+    %high = constant <i8: -56> : tile<i8>
+    %h = assume bounded<0, ?>, %high : tile<i8>
+    for unsigned %i in (%z to %h, step %one) : tile<i8> {
+      %u = print_tko "%i", %i : tile<i8> -> token
+    }
     return
   }
 }

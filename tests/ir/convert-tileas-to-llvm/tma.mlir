@@ -77,7 +77,7 @@ gpu.module @kernels {
   }
 
   // The address is a multiple of 16, and so is the stride in bytes, below 2^40: of bits 4 to 39, which are 3 to 38 of its
-  // elements, any may be one.
+  // elements, any may be one. The stride of a single row is not looked at.
   // CHECK-LABEL: llvm.func @ready(
   // CHECK-SAME: %[[P:[a-z0-9]+]]: !llvm.ptr<1>{{.*}}, %[[N:[a-z0-9]+]]: i32{{.*}}, %[[TO:[a-z0-9]+]]: !llvm.ptr<1>
   // CHECK-DAG: %[[BASE:.*]] = llvm.ptrtoint %[[P]]
@@ -85,7 +85,9 @@ gpu.module @kernels {
   // CHECK-DAG: %[[LOW:.*]] = llvm.and %[[BASE]], %[[C15]]
   // CHECK-DAG: %[[STRIDE:.*]] = llvm.zext %[[N]] : i32 to i64
   // CHECK-DAG: %[[MASK:.*]] = llvm.mlir.constant(-549755813881 : i64)
-  // CHECK: %[[WRONG:.*]] = llvm.and %[[STRIDE]], %[[MASK]]
+  // CHECK: %[[BITS:.*]] = llvm.and %[[STRIDE]], %[[MASK]]
+  // CHECK: %[[SINGLE:.*]] = llvm.icmp "eq" %{{.*}}, %{{.*}} : i64
+  // CHECK: %[[WRONG:.*]] = llvm.select %[[SINGLE]], %{{.*}}, %[[BITS]]
   // CHECK: %[[ALL:.*]] = llvm.or %[[LOW]], %[[WRONG]]
   // CHECK: llvm.icmp "eq" %[[ALL]],
   nv_tileaa.func @ready(%p: !nv_tileaa.ptr<bf16>, %n: i32, %to: !nv_tileaa.ptr<i1>) attributes {numWarps = 1 : i64} {

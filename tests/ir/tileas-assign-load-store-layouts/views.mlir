@@ -96,3 +96,13 @@ nv_tileaa.func @one_ragged_dimension(%p0: !nv_tileaa.ptr<f32>, %n: i32, %i: i32,
   %t2 = nv_tileaa.tiled_store <weak> %x, %v[%i, %j] : tensor<32x64xf32>, <tile = [32, 64], memref<?x64xf32, strides = [64, 1]>>[i32, i32]
   nv_tileaa.return
 }
+// Along a dimension of one element the stride does not matter.
+// CHECK-LABEL: nv_tileaa.func @one_row(
+// CHECK: tiled_load {{.*}} vector 4 bounds
+nv_tileaa.func @one_row(%p0: !nv_tileaa.ptr<f32>, %s: i32, %i: i32) {
+  %p = nv_tileaa.assume #cuda_tile.div_by<16>, %p0 : !nv_tileaa.ptr<f32>
+  %m = nv_tileaa.make_memref %p, shape = [], strides = [%s : i32] : <f32> -> <1x1024xf32, strides = [?, 1]>
+  %v = nv_tileaa.make_tiled_view %m : <1x1024xf32, strides = [?, 1]> -> <tile = [1, 1024], memref<1x1024xf32, strides = [?, 1]>>
+  %x, %t1 = nv_tileaa.tiled_load <weak> %v[%i, %i] : <tile = [1, 1024], memref<1x1024xf32, strides = [?, 1]>>[i32, i32] -> tensor<1x1024xf32>
+  nv_tileaa.return
+}
