@@ -207,25 +207,41 @@ impl<'c> Stream<'c> {
     /// Whether the ring goes on while a product in flight keeps its stage: consumers wait for fewer stages than it has
     /// from the start of the product to the release of the stage, in the next iteration.
     fn has_room(&self, flight: &Flight<'c>, body: Blk<'c>) -> bool {
-        let Some(stages) = self.ring.as_ref().and_then(|r| PipelineType::cast(ty(r.pipeline))).map(|p| p.stages())
-        else {
-            return true;
-        };
-        // A loop takes as many stages as it has iterations.
-        let taken = |op: OpRef<'c>| {
-            let mut taken = Some(0);
-            walk(op, &mut |o| {
-                let is_here = loops_around(o).next().is_some_and(|l| block_key(body) == body_key(l));
-                if self.placed(o).is_some() {
-                    taken = taken.filter(|_| is_here).map(|n| n + 1);
-                }
-            });
-            taken
-        };
-        let after: Option<i64> = ops_after(flight.place).map(taken).sum();
+        let Some(stages) = self.stages() else { return true };
+        let after: Option<i64> = ops_after(flight.place).map(|o| self.taken(o)).sum();
         let released = if flight.adds_on { Some(flight.place) } else { first_user(body, flight.sums[0]) };
-        let before: Option<i64> = ops_of(body).take_while(|o| Some(*o) != released).map(taken).sum();
+        let until = ops_of(body).take_while(|o| Some(*o) != released);
+        let before: Option<i64> = until.map(|o| self.taken(o)).sum();
         after.zip(before).is_some_and(|(a, b)| a + b + i64::from(flight.adds_on) < stages)
+    }
+
+    /// The last op, `user` or one before it, until which the ring goes on while `dot` keeps its stage.
+    fn room_until(&self, dot: OpRef<'c>, user: OpRef<'c>) -> OpRef<'c> {
+        let Some(stages) = self.stages() else { return user };
+        let mut room = Some(stages - 1);
+        let mut until = ops_after(dot).take_while(|o| *o != user);
+        let short = until.find(|o| {
+            room = room.zip(self.taken(*o)).map(|(room, taken)| room - taken).filter(|room| *room >= 0);
+            room.is_none()
+        });
+        short.unwrap_or(user)
+    }
+
+    fn stages(&self) -> Option<i64> {
+        Some(PipelineType::cast(ty(self.ring.as_ref()?.pipeline))?.stages())
+    }
+
+    /// How many stages consumers wait for in an op. `None` if they do so in a loop, which takes a stage in each
+    /// iteration. Both sides of a branch count.
+    fn taken(&self, op: OpRef<'c>) -> Option<i64> {
+        let innermost = |o| loops_around(o).next();
+        let (mut taken, home) = (Some(0), innermost(op));
+        walk(op, &mut |o| {
+            if self.placed(o).is_some() {
+                taken = taken.filter(|_| innermost(o) == home).map(|n| n + 1);
+            }
+        });
+        taken
     }
 
     fn branch(&self, op: OpRef<'c>, turn: Turn<'c>) -> Result<Turn<'c>, Failed> {
@@ -297,13 +313,14 @@ impl<'c> Stream<'c> {
         self.release(&b, dot, flight.last)
     }
 
-    /// A product that is waited for where its sum is first used. The next turn.
+    /// A product that is waited for where its sum is first used, or where the ring needs its stage. The next turn.
     fn until_used(&self, placed: &Placed<'c>, turn: Turn<'c>) -> Result<Turn<'c>, Failed> {
         let [dot] = placed.product.dots[..] else { return self.until_done(placed, turn) };
         let error = |e: BuildError| fail(dot.op(), e.to_string());
         let b = Builder::before(self.context, dot.op());
         let sum = self.multiply(&b, placed, turn)?[0];
         let user = block_around(dot.op()).and_then(|block| first_user(block, dot.result()));
+        let user = user.map(|user| self.room_until(dot.op(), user));
         let promoted = is_promoted(dot);
         replace_all_uses(dot.result(), sum);
         if let Some(user) = user.filter(|_| !promoted) {
@@ -315,8 +332,14 @@ impl<'c> Stream<'c> {
             self.wait(&b, &[sum], 0)?;
         }
         if let (Some(ring), Some(it)) = (&self.ring, turn) {
-            let younger = |user| groups(dot.op(), user).last().copied();
-            let after = user.and_then(|user| last_before_wait(&b, younger(user)?, user));
+            // Where a younger product is under way, what is computed until the wait for it comes first.
+            let after = user.and_then(|user| {
+                let younger = groups(dot.op(), user).pop()?;
+                let place = first_user(block_around(younger)?, result(younger, 0))?;
+                let last = last_between(user, place).filter(|_| self.room_until(dot.op(), place) == place)?;
+                b.set_before(place);
+                Some(last)
+            });
             ConsumerReleaseOp::build(&b, ring.pipeline, it, None, after).map_err(error)?;
         }
         b.set_before(dot.op());
@@ -679,24 +702,15 @@ fn groups<'c>(dot: OpRef<'c>, user: OpRef<'c>) -> Vec<OpRef<'c>> {
     groups
 }
 
-/// Where a younger product is under way at `user`: the place of the wait for it, to which `b` is set, and what is
-/// computed last before that.
-fn last_before_wait<'c>(b: &Builder<'c>, younger: OpRef<'c>, user: OpRef<'c>) -> Option<Val<'c>> {
-    let block = block_around(younger)?;
-    let place = first_user(block, result(younger, 0))?;
-    let between: Vec<OpRef<'c>> = std::iter::once(user).chain(ops_after(user)).take_while(|o| *o != place).collect();
+/// What is computed last from an op of a block to another one.
+fn last_between<'c>(from: OpRef<'c>, to: OpRef<'c>) -> Option<Val<'c>> {
+    let between: Vec<OpRef<'c>> = std::iter::once(from).chain(ops_after(from)).take_while(|o| *o != to).collect();
     let computed = |o: &OpRef<'c>| {
         let v = results(*o).next().filter(|_| is_pure(*o) && !is_cheap(*o))?;
         let words = Tensor::of_value(v).is_some_and(|t| storage_bits(t.element) == 32);
         words.then_some(v)
     };
-    let last = between.iter().rev().find_map(computed)?;
-    b.set_before(place);
-    Some(last)
-}
-
-fn body_key(around: OpRef<'_>) -> usize {
-    entry_block(region(around, 0)).map_or(0, block_key)
+    between.iter().rev().find_map(computed)
 }
 
 /// A program that fills a stage is done by the agent that what fills it has been given, if it has been.
