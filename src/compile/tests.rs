@@ -98,10 +98,19 @@ tensor_view<64x64xf32, strides=[64,1]>>, tile<i32> -> token
 
 /// The PTX for a target, with the remarks on what was given up.
 fn fallen_back(target: &str, strict: bool) -> Result<(String, Vec<(String, String)>), CompileError> {
+    fallen_back_with(&[], target, strict)
+}
+
+/// The same with options of the pipeline.
+fn fallen_back_with(
+    options: &[(String, String)],
+    target: &str,
+    strict: bool,
+) -> Result<(String, Vec<(String, String)>), CompileError> {
     let text = products();
     let target = tile_targets::Target::by_name(target).unwrap();
     let request = CompileRequest::new(text.as_bytes(), InputKind::Text, target);
-    let request = CompileRequest { remarks: true, strict_plans: strict, ..request };
+    let request = CompileRequest { remarks: true, strict_plans: strict, pipeline_options: options, ..request };
     let session = Session::new().with_fallbacks();
     let mut said = vec![];
     let output = session.compile(&request, &mut |d| said.push(d.message))?;
@@ -186,4 +195,22 @@ fn every_pass_may_fail() {
     }
     plant("", Fault::Failure, 0);
     assert!(ours > 25, "{ours}");
+}
+
+/// An analysis runs for the pass that asks for it, which ends as if it had panicked itself.
+#[test]
+fn a_panic_in_an_analysis_is_one_of_its_pass() {
+    use pass::faults::{Fault, plant};
+    let options = [("v2-opt-level".to_owned(), "1".to_owned())];
+    let schedule = std::any::type_name::<crate::analysis::schedule::ScheduleAnalysis>();
+    plant(schedule, Fault::Panic, 1);
+    let (_, remarks) = fallen_back_with(&options, "sm_90", false).unwrap();
+    let text = "the module is compiled again with rings of at most two stages: \
+                internal error in tileas-generate-schedule-constraints: planted";
+    assert_eq!(remarks, [(String::new(), text.to_owned())]);
+    plant(schedule, Fault::Panic, usize::MAX);
+    let result = fallen_back_with(&options, "sm_90", true);
+    let text = "the pass 'tileas-generate-schedule-constraints' panicked: planted";
+    assert_eq!(result, Err(CompileError::Internal(text.to_owned())));
+    plant(schedule, Fault::Panic, 0);
 }

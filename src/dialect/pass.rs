@@ -4,11 +4,12 @@ use super::{fallback::Blame, ffi::*, rt::*};
 use melior::{Context, ContextRef};
 use mlir_sys::*;
 use std::{
+    any::Any,
     cell::RefCell,
     collections::BTreeMap,
     ffi::{CStr, CString, c_void},
     marker::PhantomData,
-    panic::{AssertUnwindSafe, catch_unwind},
+    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
     sync::{Mutex, PoisonError},
 };
 
@@ -92,9 +93,15 @@ impl PassContext {
         // SAFETY: the pass is running and the slot registered.
         unsafe { mlirxPassPreserve(self.raw, mlirxAnalysisTypeId(A::SLOT)) }
     }
+    /// # Panics
+    /// The analysis panics: the pass that asks for it ends as if it had panicked itself.
     pub fn analysis<A: Analysis>(&self) -> &A {
         // SAFETY: the analysis manager owns the object until the pass ends.
-        unsafe { &*(mlirxPassGetAnalysis(self.raw, A::SLOT) as *const A) }
+        let built = unsafe { (mlirxPassGetAnalysis(self.raw, A::SLOT) as *const A).as_ref() };
+        built.unwrap_or_else(|| match ANALYSIS_PANIC.take() {
+            Some(payload) => resume_unwind(payload),
+            None => panic!("an analysis has panicked before"),
+        })
     }
     pub fn cached_analysis<A: Analysis>(&self) -> Option<&A> {
         // SAFETY: as above.
@@ -163,6 +170,8 @@ pub fn fail(op: OpRef<'_>, message: impl AsRef<str>) -> Failed {
 thread_local! {
     /// The message of the panic that ended the last pass on this thread, if one did.
     static PANIC: RefCell<Option<String>> = const { RefCell::new(None) };
+    /// The panic that ended the last analysis on this thread, until the pass that asked for it goes on with it.
+    static ANALYSIS_PANIC: RefCell<Option<Box<dyn Any + Send>>> = const { RefCell::new(None) };
     /// Where the last pass on this thread failed first, if it said so.
     static BLAME: RefCell<Option<Blame>> = const { RefCell::new(None) };
 }
@@ -275,25 +284,34 @@ pub mod faults {
     }
 
     thread_local! {
-        /// The pass, what becomes of it, and how many times more.
+        /// The pass or analysis, what becomes of it, and how many times more.
         static NEXT: Cell<Option<(&'static str, Fault, usize)>> = const { Cell::new(None) };
     }
 
-    /// From now on the pass ends like this, so many times, on this thread.
+    /// From now on the pass, or the analysis of this type, ends like this, so many times, on this thread.
     pub fn plant(pass: &'static str, fault: Fault, times: usize) {
         NEXT.set(Some((pass, fault, times)));
     }
 
     pub(super) fn raise(op: OpRef<'_>, argument: &str) -> Result<(), Failed> {
-        let Some((pass, fault, times)) = NEXT.get().filter(|(pass, _, times)| *pass == argument && *times > 0) else {
-            return Ok(());
-        };
-        NEXT.set(Some((pass, fault, times - 1)));
+        let Some(fault) = planted(argument) else { return Ok(()) };
         let functions = collect_ops(op, |o| attr(o, "function_type").is_some().then_some(o));
         match fault {
             Fault::Failure => Err(fail(functions.first().copied().unwrap_or(op), "planted")),
             Fault::Panic => panic!("planted"),
         }
+    }
+
+    /// An analysis has no way to fail but to panic.
+    pub(super) fn raise_in_analysis(name: &str) {
+        assert!(planted(name).is_none(), "planted");
+    }
+
+    /// What becomes of a pass or an analysis this time.
+    fn planted(name: &str) -> Option<Fault> {
+        let (pass, fault, times) = NEXT.get().filter(|(pass, _, times)| *pass == name && *times > 0)?;
+        NEXT.set(Some((pass, fault, times - 1)));
+        Some(fault)
     }
 }
 
@@ -372,17 +390,35 @@ pub trait Analysis: Sized + Send + 'static {
 }
 
 /// Binds `A` to its slot. Once a process, before any pass asks for it.
+///
+/// A panic must not unwind into the analysis manager either. An analysis that panics is a null pointer there, and
+/// [`PassContext::analysis`] takes the panic up again on this side.
 pub fn register_analysis<A: Analysis>() {
     unsafe extern "C" fn build<A: Analysis>(op: MlirOperation) -> *mut c_void {
-        Box::into_raw(Box::new(A::build(op_ref(op)))) as *mut c_void
+        let build = || {
+            #[cfg(test)]
+            faults::raise_in_analysis(std::any::type_name::<A>());
+            A::build(op_ref(op))
+        };
+        match catch_unwind(AssertUnwindSafe(build)) {
+            Ok(built) => Box::into_raw(Box::new(built)) as *mut c_void,
+            Err(payload) => {
+                ANALYSIS_PANIC.set(Some(payload));
+                std::ptr::null_mut()
+            }
+        }
     }
     unsafe extern "C" fn destroy<A: Analysis>(p: *mut c_void) {
-        // SAFETY: `p` came from `build`.
-        drop(unsafe { Box::from_raw(p as *mut A) })
+        if !p.is_null() {
+            // SAFETY: `p` came from `build`.
+            drop(unsafe { Box::from_raw(p as *mut A) })
+        }
     }
     unsafe extern "C" fn invalid<A: Analysis>(p: *mut c_void, preserved: bool) -> bool {
         // SAFETY: `p` came from `build`.
-        unsafe { &*(p as *const A) }.is_invalidated(preserved)
+        let Some(built) = (unsafe { (p as *const A).as_ref() }) else { return true };
+        // One that cannot tell is built again.
+        catch_unwind(AssertUnwindSafe(|| built.is_invalidated(preserved))).unwrap_or(true)
     }
     let d = Box::leak(Box::new(MlirxAnalysisDesc {
         build: Some(build::<A>),
