@@ -5,6 +5,7 @@
 //! value have no node, so the graph is at most linear in the program.
 
 use super::steps::{SharedAccess, Step, Work, steps};
+use crate::analysis::carried;
 use crate::dialect::{
     behaviour::{self, SyncKind},
     nv_tileas::{AsyncWaitOp, MemDescSlotOp},
@@ -429,34 +430,8 @@ fn constant(v: Val<'_>) -> Option<i64> {
 
 /// The values that `v` is computed from or may be a copy of.
 fn sources<'c>(v: Val<'c>) -> Vec<Val<'c>> {
-    let given = |op: OpRef<'c>, r: usize, i: usize| -> Option<Val<'c>> {
-        terminator_operands(entry_block(region(op, r))?).get(i).copied()
-    };
-    match defining_op(v) {
-        Some(op) => {
-            let i = results(op).position(|r| r == v).expect("a result of its op");
-            match Scf::of(op) {
-                Some(Scf::For) => [Some(operand(op, 3 + i)), given(op, 0, i)].into_iter().flatten().collect(),
-                Some(Scf::If) => [given(op, 0, i), given(op, 1, i)].into_iter().flatten().collect(),
-                Some(Scf::While) => given(op, 0, i + 1).into_iter().collect(),
-                _ if Arith::of(op).is_some() => operands(op).collect(),
-                _ => vec![],
-            }
-        }
-        None => {
-            let block = owner_of(v);
-            let Some(op) = parent_of_block(block) else { return vec![] };
-            let i = args(block).position(|a| a == v).expect("an argument of its block");
-            match Scf::of(op) {
-                Some(Scf::For) if i > 0 => {
-                    [Some(operand(op, 2 + i)), given(op, 0, i - 1)].into_iter().flatten().collect()
-                }
-                Some(Scf::While) if entry_block(region(op, 0)) == Some(block) => {
-                    [Some(operand(op, i)), given(op, 1, i)].into_iter().flatten().collect()
-                }
-                Some(Scf::While) => given(op, 0, i + 1).into_iter().collect(),
-                _ => vec![],
-            }
-        }
+    match defining_op(v).filter(|op| Arith::of(*op).is_some()) {
+        Some(op) => operands(op).collect(),
+        None => carried::sources(v),
     }
 }
