@@ -84,8 +84,8 @@ pub(super) struct Graph<'c> {
     pub tops: Vec<(u32, u32)>,
     loops: Vec<Loop>,
     uses: Vec<(u32, u32)>,
-    /// Ops that have nodes, or hold some that do.
-    busy: FxHashSet<usize>,
+    /// Ops that have nodes, or hold some that do, with the steps of those without regions.
+    busy: FxHashMap<usize, Vec<Step<'c>>>,
     /// The nodes from which the next one is reached.
     ends: Vec<u32>,
     scope: u32,
@@ -106,7 +106,7 @@ impl<'c> Graph<'c> {
             tops: vec![],
             loops: vec![],
             uses: vec![],
-            busy: FxHashSet::default(),
+            busy: FxHashMap::default(),
             ends: vec![],
             scope: BLOCK,
             scopes: BLOCK,
@@ -178,19 +178,16 @@ impl<'c> Graph<'c> {
         self.numbers.contains_key(&key(v))
     }
 
-    /// Whether an op without regions has nodes.
-    fn has_nodes(&self, op: OpRef<'c>) -> bool {
-        self.is_computed(op).is_some() || !steps(op).is_empty()
-    }
-
     fn is_computed(&self, op: OpRef<'c>) -> Option<Arith> {
         let is_known = |r| self.number(r).is_some_and(|n| self.tracked[n as usize].constant.is_some());
         Arith::of(op).filter(|_| results(op).any(|r| self.is_tracked(r) && !is_known(r)))
     }
 
     fn find_busy(&mut self, op: OpRef<'c>) -> bool {
+        let mut of_op = vec![];
         let busy = if region_count(op) == 0 {
-            self.has_nodes(op)
+            of_op = steps(op);
+            self.is_computed(op).is_some() || !of_op.is_empty()
         } else {
             // What a branch gives may number a stage.
             let mut busy = results(op).any(|r| self.is_tracked(r));
@@ -202,7 +199,7 @@ impl<'c> Graph<'c> {
             busy
         };
         if busy {
-            self.busy.insert(op_key(op));
+            self.busy.insert(op_key(op), of_op);
         }
         busy
     }
@@ -245,16 +242,14 @@ impl<'c> Graph<'c> {
 
     fn block(&mut self, block: Blk<'c>) {
         for op in ops_of(block) {
-            if !self.busy.contains(&op_key(op)) {
-                continue;
-            }
+            let Some(steps) = self.busy.remove(&op_key(op)) else { continue };
             if self.depth == 0 {
                 let next = self.nodes.len() as u32;
                 self.tops.push((next, next));
             }
             self.depth += 1;
             match Scf::of(op) {
-                _ if region_count(op) == 0 => self.plain(op),
+                _ if region_count(op) == 0 => self.plain(op, steps),
                 Some(Scf::For) => self.for_loop(op),
                 Some(Scf::While) => self.while_loop(op),
                 Some(Scf::If) => self.branch(op),
@@ -264,12 +259,12 @@ impl<'c> Graph<'c> {
         }
     }
 
-    fn plain(&mut self, op: OpRef<'c>) {
+    fn plain(&mut self, op: OpRef<'c>, steps: Vec<Step<'c>>) {
         if let Some(kind) = self.is_computed(op) {
             let node = self.add(Action::Compute(op, kind));
             self.uses(operands(op), node);
         }
-        for step in steps(op) {
+        for step in steps {
             let node = self.nodes.len() as u32;
             let action = match step {
                 Step::Access(access) => {
