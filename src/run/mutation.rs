@@ -17,7 +17,8 @@
 //! what it gives depends on nothing that arrays hold, and neither do the instructions in which the change is lost.
 //!
 //! A program is run on its launch in the corpus and on variants of that ([`crate::variant`]), and with its table of
-//! tensor maps full, and full of maps that are nearly its own, as others may have left it. What the launch of the
+//! tensor maps full, and full of maps that are nearly its own, as others may have left it (`mutation/tables.rs`). What
+//! others hold of the table must stay as it is, and what is borrowed must be given back. What the launch of the
 //! corpus leaves behind on the ordinary schedule must be the same bit by bit, even where a tolerance allows more: a
 //! test of the corpus compares its arrays with `tests/corpus/results.tsv`, and one of `tests/machine/mutation.rs` the
 //! module's variables, which the next launch finds, with `tests/mutation/variables.tsv`. Programs of
@@ -32,7 +33,7 @@ use crate::launch::{ArrayArgument, Expect, Launch};
 use crate::npy::Array;
 use crate::orders::{self, Orders};
 use crate::variant;
-use ptx_sim::ir::{InitPiece, InitValue, Op};
+use ptx_sim::ir::Op;
 use ptx_sim::mutate::{Class, Mutant, mutants};
 use ptx_sim::{Arbitrary, Coverage, Executed, Module, RunOptions, SimErrorKind};
 use std::collections::BTreeMap;
@@ -44,6 +45,9 @@ use std::process::{Command, Stdio};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
+use tables::{Others, Table};
+
+mod tables;
 
 /// A program, as it is.
 #[derive(Debug)]
@@ -78,24 +82,6 @@ struct Left {
     variables: BTreeMap<String, Vec<u8>>,
 }
 
-/// A table of tensor maps that maps of other views are in already.
-#[derive(Clone, Debug)]
-struct Table {
-    others: Others,
-    /// Entries to borrow that are left.
-    left: u64,
-}
-
-/// Which slots others have taken.
-#[derive(Clone, Debug)]
-enum Others {
-    All,
-    /// All but one of so many.
-    AllBut(u64),
-    /// Some, by their numbers, with keys that are nearly those of maps of this launch.
-    Alike(BTreeMap<u64, Vec<u64>>),
-}
-
 /// A run of a program as it is.
 #[derive(Debug)]
 struct Baseline {
@@ -117,6 +103,18 @@ impl Case {
         schedules: &[Option<u64>],
         pinned: bool,
     ) -> Result<Case, String> {
+        Case::with_table(name, module, launch, schedules, pinned, None)
+    }
+
+    /// The same with the module's table of tensor maps as others have left it.
+    fn with_table(
+        name: &str,
+        module: &Module,
+        launch: Launch,
+        schedules: &[Option<u64>],
+        pinned: bool,
+        table: Option<Table>,
+    ) -> Result<Case, String> {
         let (mut runs, mut bits) = (vec![], None);
         for &schedule in schedules {
             let options =
@@ -125,6 +123,9 @@ impl Case {
             if let Some(complaint) = check(&launch, &outcome).into_iter().next() {
                 return Err(complaint);
             }
+            if let Some(changed) = table.as_ref().and_then(|table| table.changed(&outcome.variables)) {
+                return Err(changed);
+            }
             let executed = outcome.report.stats.total_warp_instructions();
             let coverage = outcome.report.coverage.unwrap_or_default();
             if pinned && schedule.is_none() {
@@ -132,7 +133,7 @@ impl Case {
             }
             runs.push(Baseline { schedule, coverage, limit: 4 * executed + 100_000 });
         }
-        Ok(Case { name: name.into(), launch, table: None, runs, bits })
+        Ok(Case { name: name.into(), launch, table, runs, bits })
     }
 }
 
@@ -141,11 +142,11 @@ impl Subject {
     pub fn new(name: &str, ptx: &str, launch: Launch, schedules: &[Option<u64>]) -> Result<Subject, String> {
         let module = Module::parse(ptx).map_err(|e| format!("{name}: {e}"))?;
         let case = Case::new("", &module, launch.clone(), schedules, true).map_err(|e| format!("{name}: {e}"))?;
-        let alike = case.bits.as_ref().and_then(|left| alike(left.variables.get(TABLE)?));
+        let alike = case.bits.as_ref().and_then(|left| tables::alike(&left.variables));
         let mut subject =
             Subject { name: name.into(), module, cases: vec![case], unused: vec![], orders: Orders::default() };
         const FULL: &str = "table of maps full";
-        let full = Table { others: Others::All, left: entries_left(&subject.module, &launch) };
+        let full = Table { others: Others::All, left: tables::entries_left(&subject.module, &launch) };
         // Maps whose search begins at the same place want more slots.
         let tight = [8, 4, 2].map(|free| Table { others: Others::AllBut(free), left: 0 });
         let alike = alike.map(|keys| Table { others: Others::Alike(keys), left: 0 });
@@ -160,9 +161,9 @@ impl Subject {
                 let Some(module) = table.of(&subject.module) else { continue };
                 // Which map a search takes does not depend on the schedule, and each run takes its time.
                 let schedules = if matches!(table.others, Others::Alike(_)) { &schedules[..1] } else { schedules };
-                match Case::new(what, &module, launch.clone(), schedules, false) {
+                match Case::with_table(what, &module, launch.clone(), schedules, false, Some(table)) {
                     Ok(case) => {
-                        subject.cases.push(Case { table: Some(table), ..case });
+                        subject.cases.push(case);
                         problem = None;
                         break;
                     }
@@ -211,77 +212,6 @@ impl Subject {
             }
         }
         lines
-    }
-}
-
-/// Entries of a pool with which every launch ends: one, for which blocks wait, unless their agents borrow one each.
-/// Then blocks that have one entry could wait for each other, and a real pool has more entries than blocks run at once.
-fn entries_left(module: &Module, launch: &Launch) -> u64 {
-    let stores = module.functions.iter().flat_map(|f| &f.body).any(|i| matches!(i.op, Op::BulkCommit));
-    if stores { 2 * launch.grid.iter().map(|&n| u64::from(n)).product::<u64>() } else { 1 }
-}
-
-/// The table of tensor maps and its slots, as `tma.rs` of `convert-tileas-to-llvm` lays them out: a map, the state of
-/// the slot, and its key. A search looks at eight slots in a row.
-const TABLE: &str = "__tileir_tensor_maps";
-const MAP: u64 = 128;
-const KEY: u64 = 144;
-const SLOT: u64 = 256;
-const PROBES: u64 = 8;
-const BUSY: u64 = 1;
-const READY: u64 = 2;
-
-/// Keys that differ in one word from those in a table that a launch has filled, one for each word, in slots from the
-/// one on where it keeps the map. None if it keeps none, or if maps lie too close together for that.
-fn alike(table: &[u8]) -> Option<BTreeMap<u64, Vec<u64>>> {
-    let word = |at: u64| table.get(at as usize..)?.first_chunk().map(|b| u64::from_le_bytes(*b));
-    let state = |slot: u64| word(slot * SLOT + MAP).map(|state| state & 0xffff_ffff);
-    let slots = table.len() as u64 / SLOT;
-    let mut keys = BTreeMap::new();
-    for slot in (0..slots).filter(|&slot| state(slot) == Some(READY)) {
-        let key: Vec<u64> = (KEY..SLOT).step_by(8).filter_map(|at| word(slot * SLOT + at)).collect();
-        // Words behind the key are zero.
-        let length = key.iter().rposition(|&word| word != 0).map_or(0, |last| last + 1).min(PROBES as usize - 1);
-        for changed in 0..length {
-            let mut other = key.clone();
-            other[changed] ^= 1 << 32;
-            if keys.insert((slot + changed as u64) % slots, other).is_some() {
-                return None;
-            }
-        }
-    }
-    (!keys.is_empty()).then_some(keys)
-}
-
-impl Table {
-    /// The module with its table so, if it has one. Where every eighth slot is free a search finds one.
-    fn of(&self, module: &Module) -> Option<Module> {
-        const POOL: &str = "__tileir_borrowed_maps_";
-        module.variables.iter().find(|v| v.name == TABLE)?;
-        let mut variables = module.variables.clone();
-        let word = |offset, bytes, value| InitPiece { offset, bytes, value: InitValue::Bits(value) };
-        for variable in &mut variables {
-            let size = variable.size?;
-            if let Some(maps) = variable.name.strip_prefix(POOL).and_then(|n| n.parse::<u64>().ok()) {
-                let entry = MAP * (maps + 1);
-                variable.init = (self.left * entry..size).step_by(entry as usize).map(|at| word(at, 4, BUSY)).collect();
-            } else if variable.name == TABLE {
-                let taken = |slot: u64| word(slot * SLOT + MAP, 4, READY);
-                let slots = 0..size / SLOT;
-                variable.init = match &self.others {
-                    Others::All => slots.map(taken).collect(),
-                    Others::AllBut(n) => slots.filter(|slot| !slot.is_multiple_of(*n)).map(taken).collect(),
-                    Others::Alike(keys) => {
-                        let key = |(&slot, key): (&u64, &Vec<u64>)| {
-                            let words = (slot * SLOT + KEY..).step_by(8).zip(key.clone());
-                            std::iter::once(taken(slot)).chain(words.map(|(at, value)| word(at, 8, value)))
-                        };
-                        keys.iter().flat_map(key).collect()
-                    }
-                };
-            }
-        }
-        Some(module.with(variables, module.functions.clone()))
     }
 }
 
@@ -442,6 +372,9 @@ fn observe(case: &Case, module: &Module, run: &Baseline, coverage: bool) -> Resu
     })?;
     if !check(launch, &outcome).is_empty() {
         return Err(Verdict::Killed("wrong result"));
+    }
+    if case.table.as_ref().is_some_and(|table| table.changed(&outcome.variables).is_some()) {
+        return Err(Verdict::Killed("maps of others"));
     }
     match &case.bits {
         Some(bits) if run.schedule.is_none() && outcome.arrays != bits.arrays => Err(Verdict::Killed("other bits")),
