@@ -419,6 +419,18 @@ def TileASUnspecializedPipeline : Pass<"tileas-unspecialized-pipeline", "::mlir:
   let dependentDialects = ["arith", "nv_tileaa", "nv_tileas", "scf"];
 }
 
+def TileASDelayLoads : Pass<"tileas-delay-loads", "::mlir::ModuleOp"> {
+  let summary = "blocks load no more than registers hold before they use what they have loaded";
+  let description = [{
+    In a block that holds more loaded tiles than a thread has registers, loads that no token orders move down: until what is
+    loaded and not used up fits into 64 registers, or to their first user.
+  }];
+  let statistics = [
+    Statistic<"numMoved", "num-moved", "loads that moved down">
+  ];
+  let dependentDialects = ["nv_tileaa", "nv_tileas"];
+}
+
 def TileASMaterializeReductions : Pass<"tileas-materialize-reductions", "::mlir::ModuleOp"> {
   let summary = "reductions and scans across warps become steps within warps and an exchange through shared memory";
   let description = [{

@@ -18,6 +18,7 @@ pub mod tileas_assign_dot_layouts;
 pub mod tileas_assign_load_store_layouts;
 pub mod tileas_check_register_budget;
 pub mod tileas_check_synchronization;
+pub mod tileas_delay_loads;
 pub mod tileas_generate_schedule_constraints;
 pub mod tileas_keep_addresses_in_loops;
 pub mod tileas_lower_tma_load_store_to_async;
@@ -88,6 +89,7 @@ pub(crate) fn register_own() {
     register::<tileas_lower_tma_load_store_to_async::LowerTmaLoadStoreToAsync>();
     register::<tileas_rotate_products::RotateProducts>();
     register::<tileas_prefetch_tiles::PrefetchTiles>();
+    register::<tileas_delay_loads::DelayLoads>();
     register::<tileas_prepare_for_scheduling::PrepareForScheduling>();
     register::<tileas_recompute_for_scheduling::RecomputeForScheduling>();
     register::<tileas_generate_schedule_constraints::GenerateScheduleConstraints>();

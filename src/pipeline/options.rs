@@ -242,6 +242,7 @@ const OPTIONAL: &[&str] = &[
     "tileas-recompute-for-scheduling",
     "tileas-lower-tma-load-store-to-async",
     "tileas-unspecialized-pipeline",
+    "tileas-delay-loads",
     "tileas-keep-addresses-in-loops",
     "tileas-skip-scaling",
     "tileir-sink-shared-loads",
@@ -514,6 +515,7 @@ impl Options {
             let stages = format!("unspecialized-pipeline-num-stages={}", self.stages);
             add("tileas-unspecialized-pipeline", &[limits.as_slice(), &[stages]].concat());
         }
+        add("tileas-delay-loads", &[]);
         add("tileas-materialize-reductions", &[]);
         add("tileas-materialize-convert-layout", std::slice::from_ref(&target));
         add("tileas-order-memory", &[]);

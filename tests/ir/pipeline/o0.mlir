@@ -13,7 +13,7 @@ module {}
 // NONE-TIER-NEXT: builtin.module(
 // NONE-TIER: )
 
-// NONE-FINISH: Pass Manager with 27 passes:
+// NONE-FINISH: Pass Manager with 28 passes:
 // NONE-FINISH-NEXT: builtin.module(
 // NONE-FINISH-NEXT: convert-cudatile-to-tileaa{approx=false ftz=false strict-types=},
 // NONE-FINISH-NEXT: tileir-insert-debug-scope{emission-kind=None},
@@ -22,6 +22,7 @@ module {}
 // NONE-FINISH-NEXT: tileas-assign-dot-layouts{compute-capability=sm_90},
 // NONE-FINISH-NEXT: tileas-assign-load-store-layouts{compute-capability=sm_90},
 // NONE-FINISH-NEXT: tileas-remove-layout-conversions,
+// NONE-FINISH-NEXT: tileas-delay-loads,
 // NONE-FINISH-NEXT: tileas-materialize-reductions,
 // NONE-FINISH-NEXT: tileas-materialize-convert-layout{compute-capability=sm_90},
 // NONE-FINISH-NEXT: tileas-order-memory,
@@ -48,7 +49,7 @@ module {}
 // UNSPECIALIZE-TIER-NEXT: builtin.module(
 // UNSPECIALIZE-TIER: )
 
-// UNSPECIALIZE-FINISH: Pass Manager with 27 passes:
+// UNSPECIALIZE-FINISH: Pass Manager with 28 passes:
 // UNSPECIALIZE-FINISH-NEXT: builtin.module(
 // UNSPECIALIZE-FINISH-NEXT: convert-cudatile-to-tileaa{approx=false ftz=false strict-types=},
 // UNSPECIALIZE-FINISH-NEXT: tileir-insert-debug-scope{emission-kind=None},
@@ -57,6 +58,7 @@ module {}
 // UNSPECIALIZE-FINISH-NEXT: tileas-assign-dot-layouts{compute-capability=sm_90},
 // UNSPECIALIZE-FINISH-NEXT: tileas-assign-load-store-layouts{compute-capability=sm_90},
 // UNSPECIALIZE-FINISH-NEXT: tileas-remove-layout-conversions,
+// UNSPECIALIZE-FINISH-NEXT: tileas-delay-loads,
 // UNSPECIALIZE-FINISH-NEXT: tileas-materialize-reductions,
 // UNSPECIALIZE-FINISH-NEXT: tileas-materialize-convert-layout{compute-capability=sm_90},
 // UNSPECIALIZE-FINISH-NEXT: tileas-order-memory,
@@ -83,7 +85,7 @@ module {}
 // AGENTS-TIER-NEXT: builtin.module(
 // AGENTS-TIER: )
 
-// AGENTS-FINISH: Pass Manager with 27 passes:
+// AGENTS-FINISH: Pass Manager with 28 passes:
 // AGENTS-FINISH-NEXT: builtin.module(
 // AGENTS-FINISH-NEXT: convert-cudatile-to-tileaa{approx=false ftz=false strict-types=},
 // AGENTS-FINISH-NEXT: tileir-insert-debug-scope{emission-kind=None},
@@ -92,6 +94,7 @@ module {}
 // AGENTS-FINISH-NEXT: tileas-assign-dot-layouts{compute-capability=sm_90},
 // AGENTS-FINISH-NEXT: tileas-assign-load-store-layouts{compute-capability=sm_90},
 // AGENTS-FINISH-NEXT: tileas-remove-layout-conversions,
+// AGENTS-FINISH-NEXT: tileas-delay-loads,
 // AGENTS-FINISH-NEXT: tileas-materialize-reductions,
 // AGENTS-FINISH-NEXT: tileas-materialize-convert-layout{compute-capability=sm_90},
 // AGENTS-FINISH-NEXT: tileas-order-memory,

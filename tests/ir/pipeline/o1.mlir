@@ -17,13 +17,14 @@ module {}
 // NONE-TIER-NEXT: cse
 // NONE-TIER-NEXT: )
 
-// NONE-FINISH: Pass Manager with 25 passes:
+// NONE-FINISH: Pass Manager with 26 passes:
 // NONE-FINISH-NEXT: builtin.module(
 // NONE-FINISH-NEXT: convert-tileaa-to-tileas{compute-capability=sm_90 num-warps=0},
 // NONE-FINISH-NEXT: tileas-slicing,
 // NONE-FINISH-NEXT: tileas-assign-dot-layouts{compute-capability=sm_90},
 // NONE-FINISH-NEXT: tileas-assign-load-store-layouts{compute-capability=sm_90},
 // NONE-FINISH-NEXT: tileas-remove-layout-conversions,
+// NONE-FINISH-NEXT: tileas-delay-loads,
 // NONE-FINISH-NEXT: tileas-materialize-reductions,
 // NONE-FINISH-NEXT: tileas-materialize-convert-layout{compute-capability=sm_90},
 // NONE-FINISH-NEXT: tileas-order-memory,
@@ -54,13 +55,14 @@ module {}
 // UNSPECIALIZE-TIER-NEXT: cse
 // UNSPECIALIZE-TIER-NEXT: )
 
-// UNSPECIALIZE-FINISH: Pass Manager with 25 passes:
+// UNSPECIALIZE-FINISH: Pass Manager with 26 passes:
 // UNSPECIALIZE-FINISH-NEXT: builtin.module(
 // UNSPECIALIZE-FINISH-NEXT: convert-tileaa-to-tileas{compute-capability=sm_90 num-warps=0},
 // UNSPECIALIZE-FINISH-NEXT: tileas-slicing,
 // UNSPECIALIZE-FINISH-NEXT: tileas-assign-dot-layouts{compute-capability=sm_90},
 // UNSPECIALIZE-FINISH-NEXT: tileas-assign-load-store-layouts{compute-capability=sm_90},
 // UNSPECIALIZE-FINISH-NEXT: tileas-remove-layout-conversions,
+// UNSPECIALIZE-FINISH-NEXT: tileas-delay-loads,
 // UNSPECIALIZE-FINISH-NEXT: tileas-materialize-reductions,
 // UNSPECIALIZE-FINISH-NEXT: tileas-materialize-convert-layout{compute-capability=sm_90},
 // UNSPECIALIZE-FINISH-NEXT: tileas-order-memory,
@@ -91,13 +93,14 @@ module {}
 // AGENTS-TIER-NEXT: cse
 // AGENTS-TIER-NEXT: )
 
-// AGENTS-FINISH: Pass Manager with 25 passes:
+// AGENTS-FINISH: Pass Manager with 26 passes:
 // AGENTS-FINISH-NEXT: builtin.module(
 // AGENTS-FINISH-NEXT: convert-tileaa-to-tileas{compute-capability=sm_90 num-warps=0},
 // AGENTS-FINISH-NEXT: tileas-slicing,
 // AGENTS-FINISH-NEXT: tileas-assign-dot-layouts{compute-capability=sm_90},
 // AGENTS-FINISH-NEXT: tileas-assign-load-store-layouts{compute-capability=sm_90},
 // AGENTS-FINISH-NEXT: tileas-remove-layout-conversions,
+// AGENTS-FINISH-NEXT: tileas-delay-loads,
 // AGENTS-FINISH-NEXT: tileas-materialize-reductions,
 // AGENTS-FINISH-NEXT: tileas-materialize-convert-layout{compute-capability=sm_90},
 // AGENTS-FINISH-NEXT: tileas-order-memory,

@@ -9,7 +9,7 @@
 // The listings are renewed by: cargo xtask bless pipelines
 module {}
 
-// NONE-TIER: Pass Manager with 34 passes:
+// NONE-TIER: Pass Manager with 35 passes:
 // NONE-TIER-NEXT: builtin.module(
 // NONE-TIER-NEXT: convert-cudatile-to-tileaa{approx=false ftz=false strict-types=},
 // NONE-TIER-NEXT: tileir-insert-debug-scope{emission-kind=None},
@@ -20,6 +20,7 @@ module {}
 // NONE-TIER-NEXT: tileas-assign-dot-layouts{compute-capability=sm_90},
 // NONE-TIER-NEXT: tileas-assign-load-store-layouts{compute-capability=sm_90},
 // NONE-TIER-NEXT: tileas-remove-layout-conversions,
+// NONE-TIER-NEXT: tileas-delay-loads,
 // NONE-TIER-NEXT: tileas-materialize-reductions,
 // NONE-TIER-NEXT: tileas-materialize-convert-layout{compute-capability=sm_90},
 // NONE-TIER-NEXT: tileas-order-memory,
@@ -51,7 +52,7 @@ module {}
 // NONE-FINISH-NEXT: builtin.module(
 // NONE-FINISH: )
 
-// UNSPECIALIZE-TIER: Pass Manager with 36 passes:
+// UNSPECIALIZE-TIER: Pass Manager with 37 passes:
 // UNSPECIALIZE-TIER-NEXT: builtin.module(
 // UNSPECIALIZE-TIER-NEXT: convert-cudatile-to-tileaa{approx=false ftz=false strict-types=},
 // UNSPECIALIZE-TIER-NEXT: tileir-insert-debug-scope{emission-kind=None},
@@ -64,6 +65,7 @@ module {}
 // UNSPECIALIZE-TIER-NEXT: tileas-assign-load-store-layouts{compute-capability=sm_90},
 // UNSPECIALIZE-TIER-NEXT: tileas-remove-layout-conversions,
 // UNSPECIALIZE-TIER-NEXT: tileas-unspecialized-pipeline{compute-capability=sm_90 extended-smem=false unspecialized-pipeline-num-stages=4},
+// UNSPECIALIZE-TIER-NEXT: tileas-delay-loads,
 // UNSPECIALIZE-TIER-NEXT: tileas-materialize-reductions,
 // UNSPECIALIZE-TIER-NEXT: tileas-materialize-convert-layout{compute-capability=sm_90},
 // UNSPECIALIZE-TIER-NEXT: tileas-order-memory,
@@ -95,7 +97,7 @@ module {}
 // UNSPECIALIZE-FINISH-NEXT: builtin.module(
 // UNSPECIALIZE-FINISH: )
 
-// AGENTS-TIER: Pass Manager with 49 passes:
+// AGENTS-TIER: Pass Manager with 50 passes:
 // AGENTS-TIER-NEXT: builtin.module(
 // AGENTS-TIER-NEXT: convert-cudatile-to-tileaa{approx=false ftz=false strict-types=},
 // AGENTS-TIER-NEXT: tileir-insert-debug-scope{emission-kind=None},
@@ -120,6 +122,7 @@ module {}
 // AGENTS-TIER-NEXT: tileas-check-register-budget{compute-capability=sm_90},
 // AGENTS-TIER-NEXT: tileas-lower-tma-load-store-to-async{compute-capability=sm_90},
 // AGENTS-TIER-NEXT: tileas-unspecialized-pipeline{compute-capability=sm_90 extended-smem=false unspecialized-pipeline-num-stages=4},
+// AGENTS-TIER-NEXT: tileas-delay-loads,
 // AGENTS-TIER-NEXT: tileas-materialize-reductions,
 // AGENTS-TIER-NEXT: tileas-materialize-convert-layout{compute-capability=sm_90},
 // AGENTS-TIER-NEXT: tileas-order-memory,

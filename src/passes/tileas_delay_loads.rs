@@ -1,0 +1,210 @@
+//! `tileas-delay-loads`: a block loads no more than registers hold before it uses what it has loaded.
+//!
+//! Loads that come first in the text come first in the code. Where a program loads hundreds of tiles and then adds them
+//! up, all of them live until then, in memory to which the assembler spills them; and LLVM lists for each of these
+//! values the blocks through which it lives, which are as many as there are loads. In such a block a load moves down,
+//! until what is loaded and not used up fits into [`WINDOW`] registers, or until it is used itself:
+//!
+//! ```text
+//! a = load; b = load; c = load; d = load           a = load; b = load
+//! s = a + b                                   ->   s = a + b; c = load; d = load
+//! t = s + c; u = t + d                             t = s + c; u = t + d
+//! ```
+//!
+//! So as many loads as registers have room for stay under way. Blocks that never hold more than [`MOST`] registers stay
+//! as they are: the order of the program is as good as any, and the assembler moves loads further ahead by itself.
+//!
+//! A load moves if no token orders it, past ops that write nothing, wait for nothing and have no regions. Scalars that
+//! are computed for it alone, as its index, move with it: they would take registers in its place. Loads through
+//! pointers stay, because the pointers of a tile take more registers than what they point to. So do tiles of which a
+//! thread has so much that `tileas-materialize-register-loops` works on them in passes.
+
+use crate::{
+    analysis::{
+        registers::{MAX_REGISTER_BITS, register_bits, words},
+        tile_programs::is_unordered_load,
+    },
+    dialect::{
+        behaviour::{SyncKind, effects, is_pure, sync_kind},
+        layouts::Tensor,
+        nv_tileaa,
+        nv_tileas::TiledLoadOp,
+        pass::{Failed, PassContext, RustPass, descriptors},
+        rt::*,
+    },
+    pass_descriptor,
+};
+use melior::Context;
+use rustc_hash::FxHashMap;
+use std::collections::VecDeque;
+
+/// Registers of a thread in which a block may hold loaded tiles in the order of the program. A thread has 255.
+const MOST: u64 = 256;
+/// Registers for loaded tiles in a block that would hold more: with 256 threads, 64 KiB are under way. Addresses,
+/// bounds and what is computed take registers besides.
+const WINDOW: u64 = 64;
+/// How long a chain of scalars is that moves with a load.
+const DEEPEST: u32 = 8;
+
+#[derive(Clone, Default)]
+pub struct DelayLoads;
+
+impl RustPass for DelayLoads {
+    pass_descriptor!(tileas_delay_loads);
+
+    fn run<'c>(&mut self, op: OpRef<'c>, _: &'c Context, cx: &PassContext) -> Result<(), Failed> {
+        use descriptors::tileas_delay_loads::stat;
+        for function in collect_ops(op, nv_tileaa::FuncOp::cast) {
+            let mut blocks = vec![];
+            walk(function.op(), &mut |o| {
+                blocks.extend((0..region_count(o)).filter_map(|i| entry_block(region(o, i))));
+            });
+            for block in blocks {
+                let loads = Loads::of(block);
+                if loads.most() > MOST {
+                    cx.stat_add(stat::NUM_MOVED, loads.delay());
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A load of a tile.
+struct Load<'c> {
+    op: OpRef<'c>,
+    may_move: bool,
+    /// Registers of what it loads.
+    words: u64,
+    /// The places of the first and the last op that use it.
+    users: (usize, usize),
+}
+
+/// The ops of a block, and the loads among them.
+struct Loads<'c> {
+    ops: Vec<OpRef<'c>>,
+    /// By the place of the load.
+    loads: FxHashMap<usize, Load<'c>>,
+}
+
+impl<'c> Loads<'c> {
+    fn of(block: Blk<'c>) -> Self {
+        let ops: Vec<OpRef<'c>> = ops_of(block).collect();
+        let mut loads = FxHashMap::default();
+        if ops.iter().any(|op| TiledLoadOp::cast(*op).is_some()) {
+            let places: FxHashMap<usize, usize> = ops.iter().enumerate().map(|(i, op)| (op_key(*op), i)).collect();
+            // An op that holds a user counts as the user.
+            let place =
+                |user| std::iter::successors(Some(user), |o| parent_op(*o)).find_map(|o| places.get(&op_key(o)));
+            for (at, &op) in ops.iter().enumerate() {
+                let Some((words, may_move)) = words_of_load(op) else { continue };
+                let users = uses(result(op, 0)).into_iter().filter_map(|(user, _)| place(user).copied());
+                let Some(users) = users.fold(None, |all: Option<(usize, usize)>, user| {
+                    Some(all.map_or((user, user), |(first, last)| (first.min(user), last.max(user))))
+                }) else {
+                    continue;
+                };
+                loads.insert(at, Load { op, may_move, words, users });
+            }
+        }
+        Self { ops, loads }
+    }
+
+    /// Registers of loaded tiles at the place where they are most.
+    fn most(&self) -> u64 {
+        let mut used_up = vec![0; self.ops.len()];
+        let (mut live, mut most) = (0, 0);
+        for at in 0..self.ops.len() {
+            if let Some(load) = self.loads.get(&at) {
+                used_up[load.users.1] += load.words;
+                live += load.words;
+                most = most.max(live);
+            }
+            live -= used_up[at];
+        }
+        most
+    }
+
+    /// Moves loads down. How many have moved.
+    fn delay(&self) -> i64 {
+        let mut held = Held { live: 0, used_up: vec![0; self.ops.len()] };
+        let mut wanted: Vec<Vec<usize>> = vec![vec![]; self.ops.len()];
+        let mut delayed: VecDeque<usize> = VecDeque::new();
+        let mut moved = 0;
+        for (at, &op) in self.ops.iter().enumerate() {
+            if let Some(load) = self.loads.get(&at) {
+                if !load.may_move || delayed.is_empty() && held.has_room_for(load) {
+                    held.add(load);
+                } else {
+                    delayed.push_back(at);
+                    wanted[load.users.0].push(at);
+                    moved += 1;
+                }
+                continue;
+            }
+            let mut here: Vec<usize> = if may_be_passed(op) { vec![] } else { delayed.drain(..).collect() };
+            for number in std::mem::take(&mut wanted[at]) {
+                here.extend(delayed.binary_search(&number).ok().and_then(|i| delayed.remove(i)));
+            }
+            for load in here.iter().map(|number| &self.loads[number]) {
+                move_down(load.op, op, DEEPEST);
+                held.add(load);
+            }
+            held.live -= held.used_up[at];
+            let Some(&next) = self.ops.get(at + 1) else { continue };
+            while let Some(load) = delayed.front().map(|number| &self.loads[number]).filter(|l| held.has_room_for(l)) {
+                move_down(load.op, next, DEEPEST);
+                held.add(load);
+                delayed.pop_front();
+            }
+        }
+        moved
+    }
+}
+
+/// The loaded tiles at a place of a block.
+struct Held {
+    /// Registers that they take.
+    live: u64,
+    /// How many of these are free after each op.
+    used_up: Vec<u64>,
+}
+
+impl Held {
+    fn has_room_for(&self, load: &Load<'_>) -> bool {
+        self.live + load.words <= WINDOW
+    }
+
+    fn add(&mut self, load: &Load<'_>) {
+        self.live += load.words;
+        self.used_up[load.users.1] += load.words;
+    }
+}
+
+/// The registers of the tile that an op loads through a view, if it does, and whether it may move.
+fn words_of_load(op: OpRef<'_>) -> Option<(u64, bool)> {
+    let tile = TiledLoadOp::cast(op)?.result();
+    let bits = register_bits(tile).filter(|bits| *bits <= MAX_REGISTER_BITS)?;
+    let is_scalar = |v| Tensor::of_value(v).is_none();
+    Some((words(Tensor::of_value(tile)?.element, bits), is_unordered_load(op) && operands(op).all(is_scalar)))
+}
+
+/// Moves an op down in front of another one, with the scalars that are computed for it alone.
+fn move_down<'c>(op: OpRef<'c>, before: OpRef<'c>, deepest: u32) {
+    for v in operands(op) {
+        let is_own = |o: &OpRef<'c>| block_of(*o) == block_of(op) && region_count(*o) == 0 && result_count(*o) == 1;
+        if let Some(own) = defining_op(v).filter(is_own).filter(|o| is_pure(*o) && uses(v).len() == 1)
+            && Tensor::of_value(v).is_none()
+            && deepest > 0
+        {
+            move_down(own, before, deepest - 1);
+        }
+    }
+    move_before(op, before);
+}
+
+/// Whether a load may move from one side of an op to the other.
+fn may_be_passed(op: OpRef<'_>) -> bool {
+    let writes = || effects(op).is_none_or(|list| list.iter().any(|effect| !effect.reads()));
+    region_count(op) == 0 && sync_kind(op) == SyncKind::None && !writes()
+}
