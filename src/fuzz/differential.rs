@@ -140,13 +140,15 @@ fn is_refusal(message: &str) -> bool {
         .any(|t| message.contains(t))
 }
 
-/// Where the time went, summed over what this thread did.
+/// Where the time went, and how often code ran, summed over what this thread did.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Times {
     pub interpreter: Duration,
     pub compiler: Duration,
     pub assembler: Duration,
     pub simulator: Duration,
+    /// Launches on the simulator.
+    pub runs: u64,
 }
 
 thread_local! {
@@ -155,6 +157,7 @@ thread_local! {
         compiler: Duration::ZERO,
         assembler: Duration::ZERO,
         simulator: Duration::ZERO,
+        runs: 0,
     }) };
     static SESSION: RefCell<Option<(Session, u32)>> = const { RefCell::new(None) };
 }
@@ -207,15 +210,25 @@ fn compiled(program: &str, configuration: &Configuration) -> Result<String, Stri
 
 /// Compiles and runs the text of a case, and compares with what it means.
 pub fn compare(case: &Case, program: &str, meaning: &Meaning, c: &Configuration, seed: u64) -> Result<(), Failure> {
-    let configuration = || c.to_string();
+    let ptx = ptx_of(program, c)?;
+    execute(case, &ptx, meaning, c, seed)
+}
+
+fn ptx_of(program: &str, c: &Configuration) -> Result<String, Failure> {
     let ptx = timed(|t| &mut t.compiler, || compiled(program, c));
-    let ptx = ptx.map_err(|message| Failure::Compile { configuration: configuration(), message })?;
+    ptx.map_err(|message| Failure::Compile { configuration: c.to_string(), message })
+}
+
+/// Runs the PTX of a case, and compares with what the case means.
+fn execute(case: &Case, ptx: &str, meaning: &Meaning, c: &Configuration, seed: u64) -> Result<(), Failure> {
+    let configuration = || c.to_string();
     // Where an address or a branch depends on an unknown value, compiled code may do anything.
     if meaning.guess.is_some() {
         return Ok(());
     }
     let limit = Duration::from_secs(60);
-    let outcome = timed(|t| &mut t.simulator, || case.simulate(&ptx, c.adversarial.then_some(seed), limit));
+    TIMES.set(Times { runs: times().runs + 1, ..times() });
+    let outcome = timed(|t| &mut t.simulator, || case.simulate(ptx, c.adversarial.then_some(seed), limit));
     let outcome = outcome.map_err(|message| Failure::Run { configuration: configuration(), message })?;
     match case.difference(meaning, &outcome) {
         None => Ok(()),
@@ -223,17 +236,24 @@ pub fn compare(case: &Case, program: &str, meaning: &Meaning, c: &Configuration,
     }
 }
 
-/// [`compare`] in every configuration, up to the first failure.
+/// [`compare`] in every configuration, up to the first failure. Two levels often give the same PTX: the simulator would
+/// do the same again, so each PTX runs once under each schedule.
 fn compare_all(case: &Case, program: &str, meaning: &Meaning, plan: &Plan, seed: u64) -> Result<(), Failure> {
-    plan.of(seed).iter().try_for_each(|c| {
+    let mut executed: Vec<(String, bool)> = vec![];
+    for c in plan.of(seed) {
         let before = times().compiler;
-        compare(case, program, meaning, c, seed)?;
+        let ptx = ptx_of(program, &c)?;
         let time = times().compiler - before;
-        match plan.longest {
-            Some(longest) if time > longest => Err(Failure::Slow { configuration: c.to_string(), time }),
-            _ => Ok(()),
+        let run = (ptx, c.adversarial);
+        if !executed.contains(&run) {
+            execute(case, &run.0, meaning, &c, seed)?;
+            executed.push(run);
         }
-    })
+        if plan.longest.is_some_and(|longest| time > longest) {
+            return Err(Failure::Slow { configuration: c.to_string(), time });
+        }
+    }
+    Ok(())
 }
 
 /// Whether compiled code does what `case` means by the interpreter.
@@ -396,6 +416,31 @@ cuda_tile.module @m {
         assert!(judge_file(&file, &plan, 1).is_ok());
         let failure = judge_file(&file, &plan.at_most(Duration::ZERO), 1).unwrap_err();
         assert_eq!(failure.to_string(), "slow sm_90 -O3: the compiler took 0 s");
+    }
+
+    #[test]
+    fn equal_code_runs_once() {
+        let text = "\
+// grid: 1 1 1
+// buffer: i32 0 -> 7
+cuda_tile.module @m {
+  entry @k(%p: tile<ptr<i32>>) {
+    %v = constant <i32: 7> : tile<i32>
+    %t = store_ptr_tko weak %p, %v : tile<ptr<i32>>, tile<i32> -> token
+    return
+  }
+}
+";
+        let file = File::parse(text).unwrap();
+        let runs = |targets: &[String], levels: &[u8]| {
+            let before = times().runs;
+            judge_file(&file, &Plan::matrix(targets, levels).unwrap(), 1).unwrap();
+            times().runs - before
+        };
+        assert_eq!(runs(&["sm_90".into()], &[3, 3]), 1);
+        // The target is part of the code, and -O0 runs under the plain schedule.
+        assert_eq!(runs(&["sm_90".into(), "sm_100".into()], &[3]), 2);
+        assert_eq!(runs(&["sm_90".into()], &[0, 3]), 2);
     }
 
     /// Sums of atomics round in the order in which updates come: 256 + 1 is 256 in bf16, and 256 - 256 + 1 is 1.

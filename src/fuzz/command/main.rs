@@ -43,7 +43,7 @@ usage: tile-fuzz [options]
   --check FILE     run one written case; the status says whether it passes
   --plans          run nothing: compile the files of Tile IR, or else the random programs, for each of --targets, and
                    count the plans that were given up, by the pass that failed, and what loops of products multiply by
-  --show           print the program of --seed
+  --show           print the program of --seed, or the first one from there on that --products or --nests allows
   --export DIR     run nothing: write programs there, assembled for a device
   --files PATH...  with --export, also these written tests: files, or folders like tests/semantics;
                    with --judge, where they are (default tests/semantics)
@@ -184,12 +184,7 @@ fn main() -> ExitCode {
         Mode::Judge(results) => device::judge(results, &options),
         Mode::Plans => plans::run(&options, &words),
         Mode::ReduceSeed => reduce_seed(&options),
-        Mode::Show => {
-            if let Some(case) = generate(options.seed) {
-                print!("{}", judge::written(&case, &[]).print());
-            }
-            Ok(true)
-        }
+        Mode::Show => show(&options),
         Mode::Check(path) => check(path, &options),
     };
     match result {
@@ -247,6 +242,7 @@ fn work(options: &Options, step: u64, first: u64) -> Result<bool, String> {
             t.simulator - before.simulator,
         ];
         say(format!("{seed} time {}", spent.map(|d| d.as_micros().to_string()).join(" ")))?;
+        say(format!("{seed} runs {}", t.runs - before.runs))?;
         seed += step;
     }
     Ok(true)
@@ -259,6 +255,7 @@ struct Tally {
     passed: u64,
     none: u64,
     guesses: u64,
+    runs: u64,
     elements: [u64; 3],
     /// Microseconds of the generator, the interpreter, the compiler and the simulator.
     times: [u64; 4],
@@ -284,7 +281,7 @@ fn campaign(options: &Options, words: &[String]) -> Result<bool, String> {
         time.as_secs_f64()
     );
     let [exact, near, unknown] = tally.elements;
-    println!("elements compared: {exact} exactly, {near} approximately; {unknown} unknown");
+    println!("{} runs; elements compared: {exact} exactly, {near} approximately; {unknown} unknown", tally.runs);
     let [generator, interpreter, compiler, simulator] = tally.times.map(|t| t as f64 / 1e6);
     println!(
         "time: generator {generator:.1} s, interpreter {interpreter:.1} s, compiler {compiler:.1} s, simulator {simulator:.1} s"
@@ -388,6 +385,7 @@ fn note(tally: &mut Tally, seed: u64, what: &str, rest: String, progress: &Progr
             let numbers = rest.split(' ').filter_map(|w| w.parse::<u64>().ok());
             tally.times.iter_mut().zip(numbers).for_each(|(sum, n)| *sum += n);
         }
+        "runs" => tally.runs += rest.parse::<u64>().unwrap_or(0),
         "none" => tally.none += 1,
         "unsupported" => *tally.unsupported.entry(rest).or_default() += 1,
         "fail" => {
@@ -454,6 +452,16 @@ fn reduce_seed(options: &Options) -> Result<bool, String> {
     let file: File = judge::written(&small, &[format!("Seed {seed}: {}", line(&failure))]);
     std::fs::write(&path, file.print()).map_err(|e| e.to_string())?;
     println!("  {} ops in {}: {}", reduce::size(&small), path.display(), line(&failure));
+    Ok(true)
+}
+
+/// Prints the first program of the wanted kind.
+fn show(options: &Options) -> Result<bool, String> {
+    // The share of a kind is so large that the search ends soon.
+    let seed = (options.seed..=u64::MAX).find(|seed| options.wants(*seed)).ok_or("no seed is left")?;
+    if let Some(case) = generate(seed) {
+        print!("{}", judge::written(&case, &[format!("Seed {seed}")]).print());
+    }
     Ok(true)
 }
 
