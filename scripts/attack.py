@@ -4,14 +4,17 @@
     scripts/attack.py [--seconds N | --slice] [--seed S] [--tools DIR] [--library FILE] [--work DIR] [ATTACK...]
 
 Each attack runs for its share of N seconds (3600 unless told), or, with --slice, a fixed small number of times, which is
-what the test `a_slice_of_the_campaign` does. --tools is the folder with tileiras and tileiras-core; with --library,
-a libtileiras of the same build, damaged files go through that as well, in a process of its own. A finding is printed
+what the test `a_slice_of_the_campaign` does. --tools is the folder with tileiras, tileiras-core and tile-fuzz; with
+--library, a libtileiras of the same build, damaged files go through that as well, in a process of its own. A finding is printed
 with the seed and step that lead to it, and what it takes to repeat it is kept in the working folder. The exit status is
 1 when there is one.
 
     damaged  bytecode with bytes changed, taken out, put in or doubled: status 0 with every entry, or 3 or 5 with a
              message; never a signal, 70, or an image without an entry
     mutated  text with words exchanged, lines doubled or left out, and numbers made extreme: the same
+    nests    a random nest of loops and branches with products (tile-fuzz --nests), as it is, with operands of products
+             exchanged for others of their type, or with other bounds of loops: status 0 without a weaker plan, or 3
+             where the verifier refuses what an exchange has made
     kills    a compilation is killed at any moment: no process and no scratch file is left, and the output is the old one
              or the new one as a whole
     many     many compilations at once into one cache: the same bytes from each
@@ -48,6 +51,7 @@ class Finding(Exception):
 class Campaign:
     def __init__(self, arguments: argparse.Namespace):
         self.tool = arguments.tools / "tileiras"
+        self.generator = arguments.tools / "tile-fuzz"
         self.library = arguments.library
         self.work = arguments.work
         self.seed = arguments.seed
@@ -107,6 +111,25 @@ class Campaign:
         text = mutate(self.random, self.random.choice(self.text).read_text())
         target = self.random.choice(TARGETS)
         self.compile(text.encode(errors="surrogateescape"), [f"--gpu-name={target}"], "mlir")
+
+    def nests(self) -> None:
+        seed = self.random.randrange(1 << 40)
+        done = subprocess.run([self.generator, "--nests", "--show", "--seed", str(seed)], capture_output=True,
+                              timeout=PATIENCE, check=False)
+        text = "".join(line for line in done.stdout.decode().splitlines(True) if not line.startswith("//"))
+        if done.returncode:
+            raise Finding(f"the generator ends with {done.returncode} for seed {seed}: {done.stderr!r}")
+        if not text:
+            # Some programs cannot be given a meaning.
+            return
+        change = self.random.choice([None, exchange_operands, change_bounds])
+        if change:
+            text = change(self.random, text)
+        target, level = self.random.choice(TARGETS), self.random.choice([2, 3])
+        status, said, _ = self.compile(text.encode(), [f"--gpu-name={target}", f"-O{level}", "--strict-plans"], "mlir")
+        # A type that fits is all that the exchange looks at; whether a value is there yet is for the verifier.
+        if status and not (status == 3 and change):
+            raise Finding(f"a nest of seed {seed} is refused for {target} at -O{level}: {said[-600:]}")
 
     def kills(self) -> None:
         output, scratch = self.work / "killed.ptx", self.work / "scratch"
@@ -192,7 +215,7 @@ class Campaign:
 
 
 # How often in a slice.
-ATTACKS = {"damaged": 60, "mutated": 60, "kills": 25, "many": 2, "full": 25, "paths": 40}
+ATTACKS = {"damaged": 60, "mutated": 60, "nests": 12, "kills": 25, "many": 2, "full": 25, "paths": 40}
 
 
 def damage(chance: random.Random, data: bytes) -> bytes:
@@ -240,6 +263,50 @@ def mutate(chance: random.Random, text: str) -> str:
         if len(list(re.finditer(r"[%@#\w.]+|[^\s\w]", text))) < 2 or not re.search(r"\d", text):
             break
     return text
+
+
+def exchange_operands(chance: random.Random, text: str) -> str:
+    """Operands of products become other values of their type that are in scope, as indentation tells."""
+    scope: list[tuple[int, str, str]] = []
+    # Places in the text, with what may stand there.
+    operands: list[tuple[tuple[int, int], list[str]]] = []
+    start = 0
+    for line in text.splitlines(True):
+        indent = len(line) - len(line.lstrip())
+        scope = [value for value in scope if value[0] <= indent]
+        if product := re.search(r"= mma[fi] (%\w+), (%\w+), (%\w+).*? : (\S+), (\S+), (\S+)$", line):
+            for n in (1, 2, 3):
+                span = (start + product.start(n), start + product.end(n))
+                others = [name for _, name, kind in scope if kind == product[n + 3] and name != product[n]]
+                operands += [(span, others)] if others else []
+            scope.append((indent, line.split()[0], product[6]))
+        elif loaded := re.match(r" *(%\w+), %\w+ = load_.* -> (tile<\S+>), token$", line):
+            scope.append((indent, loaded[1], loaded[2]))
+        elif carried := re.search(r" iter_values\((.*)\) -> \((.*)\) {$", line):
+            names = re.findall(r"(%\w+) =", carried[1])
+            scope += [(indent + 1, name, kind) for name, kind in zip(names, carried[2].split(", "))]
+        elif made := re.match(r" *(%\w+) = \w+ .*(tile<\S+>)$", line):
+            scope.append((indent, made[1], made[2]))
+        start += len(line)
+    if not operands:
+        return text
+    changed = {span: chance.choice(others) for span, others in chance.choices(operands, k=chance.choice([1, 2, 4]))}
+    for (start, end), name in sorted(changed.items(), reverse=True):
+        text = text[:start] + name + text[end:]
+    return text
+
+
+def change_bounds(chance: random.Random, text: str) -> str:
+    """Bounds and steps of counted loops, as constants of any size."""
+    found = list(re.finditer(r"= for %\w+ in \((%\w+) to (%\w+), step (%\w+)\)", text))
+    if not found:
+        return text
+    loop = chance.choice(found)
+    which = chance.randrange(1, 4)
+    value = chance.choice(["1", "2", "3", "5", "64", "2147483647"] + (["0", "-1", "-2147483648"] if which < 3 else []))
+    start = text.rindex("\n", 0, loop.start()) + 1
+    text = text[:loop.start(which)] + "%bound" + text[loop.end(which):]
+    return f"{text[:start]}    %bound = constant <i32: {value}> : tile<i32>\n{text[start:]}"
 
 
 def members(group: int) -> list[int]:
@@ -322,6 +389,8 @@ def main() -> int:
         return 0
     if unknown := set(arguments.attacks) - set(ATTACKS):
         parser.error(f"no such attack: {', '.join(sorted(unknown))}")
+    # What is run has the working folder as its own.
+    arguments.tools = arguments.tools.resolve()
     if arguments.work:
         arguments.work = arguments.work.resolve()
         arguments.work.mkdir(parents=True, exist_ok=True)

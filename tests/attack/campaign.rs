@@ -715,7 +715,7 @@ fn a_slice_of_the_campaign() {
     let output = python.output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout).into_owned() + &stderr(&output);
     assert!(output.status.success() && said.contains("0 findings"), "{said}");
-    for attack in ["damaged", "mutated", "kills", "many", "full", "paths"] {
+    for attack in ["damaged", "mutated", "nests", "kills", "many", "full", "paths"] {
         assert!(said.lines().any(|l| l.starts_with(attack)), "{attack}: {said}");
     }
 }
