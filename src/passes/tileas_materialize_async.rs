@@ -22,9 +22,10 @@
 //!
 //! A product whose sum the next iteration changes before it adds to it is waited for there, together with the first
 //! product that is waited for anyway: attention's second product is under way while the next scores are computed. One
-//! whose sum is used in the same iteration, or that is in no loop, is waited for at once, and its stage is
-//! released then. So is one of 8-bit floats whose sums must be exact: `promoted_dot` adds what the tensor cores sum up,
-//! a few elements of K at a time, to an accumulator that they do not touch.
+//! whose sum is used in the same iteration, or that is in no loop, is waited for at the use, or earlier where the ring
+//! needs its stage before, and its stage is released then. One of 8-bit floats whose sums must be exact is waited for
+//! at once: `promoted_dot` adds what the tensor cores sum up, a few elements of K at a time, to an accumulator that
+//! they do not touch.
 //!
 //! The iterator of a pipeline is carried by all loops and branches around the product, so that a ring runs on from one
 //! tile to the next. Products whose operands have stages alike share a ring. The program is sequential: an iteration
