@@ -1,5 +1,6 @@
 //! What became of a program's plans: whether the compiler gave any up, and how its loops of products multiply.
 
+use super::processor_time;
 use crate::{
     compile::{Session, read},
     dialect::{
@@ -11,10 +12,7 @@ use crate::{
         rt::*,
     },
 };
-use std::{
-    ops::AddAssign,
-    time::{Duration, Instant},
-};
+use std::{ops::AddAssign, time::Duration};
 use tile_interface::{CompileRequest, Compiler, Emit, InputKind};
 use tile_targets::Target;
 
@@ -47,6 +45,7 @@ pub struct Survey {
     /// The pass that failed, and the message, of each defect that was got round.
     pub fallbacks: Vec<(String, String)>,
     pub loops: Loops,
+    /// Of a processor.
     pub time: Duration,
 }
 
@@ -63,9 +62,9 @@ pub fn survey(input: &[u8], kind: InputKind, target: &'static Target, level: u8)
     };
     let session = Session::new().with_fallbacks();
     let mut said = vec![];
-    let started = Instant::now();
+    let before = processor_time();
     let result = session.compile(&request, &mut |d| said.push(d.message));
-    let time = started.elapsed();
+    let time = processor_time().saturating_sub(before);
     let output = result.map_err(|e| said.first().cloned().unwrap_or_else(|| e.to_string()))?;
     let defects = output.remarks.into_iter().filter(|r| r.name == remark::FALLBACK.name);
     let fallbacks = defects.map(|r| (r.pass, r.message)).collect();

@@ -37,7 +37,7 @@ usage: tile-fuzz [options]
   --jobs N         processes (default: one for each processor)
   --targets LIST   compile for these; by default sm_90 at -O0 and -O3, and another target at -O3
   --levels LIST    levels for --targets (default 0,3)
-  --slow SECONDS   a compilation that takes longer is a failure
+  --slow SECONDS   a compilation that takes more of a processor's time is a failure
   --out DIR        write failures there (default target/fuzz)
   --no-reduce      as they are
   --check FILE     run one written case; the status says whether it passes
