@@ -61,6 +61,27 @@ pub fn carried_by_operand<'c>(op: OpRef<'c>, i: usize, visit: impl FnMut(Val<'c>
     }
 }
 
+/// The argument of a loop's region that is of one type with the result `v`, or the result that is with the argument
+/// `v`. The other values that are carried with them may be converted to it.
+pub fn of_one_type<'c>(v: Val<'c>) -> Option<Val<'c>> {
+    if let Some(op) = defining_op(v) {
+        let i = results(op).position(|r| r == v)?;
+        return match Scf::of(op)? {
+            Scf::For => Some(arg(entry_block(region(op, 0))?, i + 1)),
+            Scf::While => Some(arg(entry_block(region(op, 1))?, i)),
+            _ => None,
+        };
+    }
+    let block = owner_of(v);
+    let parent = parent_of_block(block)?;
+    let i = args(block).position(|a| a == v)?;
+    match Scf::of(parent)? {
+        Scf::For if i > 0 => Some(result(parent, i - 1)),
+        Scf::While if entry_block(region(parent, 1)) == Some(block) => Some(result(parent, i)),
+        _ => None,
+    }
+}
+
 /// Values that become `v`, an argument of a region or a result of a structured op: what comes in first, if anything
 /// does, and then what is yielded.
 pub fn sources<'c>(v: Val<'c>) -> Vec<Val<'c>> {

@@ -28,7 +28,7 @@
 use crate::{
     analysis::{
         access::{AccessPlan, access_of, operand_layout, tile_of},
-        carried::{carried_by_argument, carried_by_operand, carried_by_result},
+        carried::{carried_by_argument, carried_by_operand, carried_by_result, of_one_type},
         facts::Facts,
         layouts::{default_layout, default_packing, packing_log2, project},
         narrow::{self, Narrow},
@@ -377,14 +377,19 @@ impl<'c> Assignment<'c> {
             {
                 continue;
             }
-            self.layouts.insert(key(v), layout.clone());
-            if let Some(op) = defining_op(v) {
-                self.backward(op, v, &t, &layout, &mut work);
-            } else {
-                carried_by_argument(v, |tied| work.push((tied, layout.clone())));
-            }
-            for (user, i) in uses(v) {
-                self.follow(user, i, &t, &layout, &mut work);
+            // A conversion cannot mend a loop whose result lies otherwise than its argument. They get the layout
+            // together, since another way through the program may lead to one of them with another layout.
+            let both = [Some(v), of_one_type(v)];
+            both.iter().flatten().for_each(|v| _ = self.layouts.insert(key(*v), layout.clone()));
+            for v in both.into_iter().flatten() {
+                if let Some(op) = defining_op(v) {
+                    self.backward(op, v, &t, &layout, &mut work);
+                } else {
+                    carried_by_argument(v, |tied| work.push((tied, layout.clone())));
+                }
+                for (user, i) in uses(v) {
+                    self.follow(user, i, &t, &layout, &mut work);
+                }
             }
         }
     }
