@@ -87,10 +87,15 @@ impl<'c> Candidates<'c> {
 
     /// Bytes of shared memory that the loop takes when its copies start so many iterations ahead.
     pub fn bytes(&self, ahead: &[i64]) -> u64 {
+        self.own_bytes(ahead).saturating_add(allocated(self))
+    }
+
+    /// The same without what the body has allocated already, such as the rings of inner loops.
+    pub fn own_bytes(&self, ahead: &[i64]) -> u64 {
         let ring = |stage: MemDescType<'c>, ahead: i64| {
-            if ahead > 0 { padded_bytes(stage) * (ahead as u64 + 1) } else { 0 }
+            if ahead > 0 { padded_bytes(stage).saturating_mul(ahead as u64 + 1) } else { 0 }
         };
-        self.loads.iter().zip(ahead).map(|(l, &a)| ring(l.desc, a)).sum::<u64>() + taken_beside(self, 0)
+        self.loads.iter().zip(ahead).fold(scratch(self), |sum, (l, &a)| sum.saturating_add(ring(l.desc, a)))
     }
 }
 
@@ -252,13 +257,24 @@ fn combined_bytes(op: OpRef<'_>) -> u64 {
 
 /// Bytes of shared memory that the body takes beside the rings, with those of operands that stay there.
 pub fn taken_beside(found: &Candidates<'_>, resident: u64) -> u64 {
-    let (mut inner, mut scratch) = (resident, 0);
+    resident + allocated(found) + scratch(found)
+}
+
+fn allocated(found: &Candidates<'_>) -> u64 {
+    let mut bytes = 0;
     walk(found.op, &mut |o| {
         if let Some(desc) = AllocTensorOp::cast(o).and_then(|a| MemDescType::cast(ty(a.result()))) {
-            inner += memdesc_bytes(desc);
+            bytes += memdesc_bytes(desc);
         }
+    });
+    bytes
+}
+
+/// What ops of the body use for themselves, one after the other.
+fn scratch(found: &Candidates<'_>) -> u64 {
+    let mut scratch = 0;
+    walk(found.op, &mut |o| {
         scratch = scratch.max(combined_bytes(o));
-        // Other conversions through shared memory happen one after the other.
         if let Some(c) = ConvertLayoutOp::cast(o)
             && found.loads.iter().all(|l| l.convert.op() != o)
             && behaviour::moves_between_threads(c.op())
@@ -267,5 +283,5 @@ pub fn taken_beside(found: &Candidates<'_>, resident: u64) -> u64 {
             scratch = scratch.max(t.elements() as u64 * u64::from(storage_bits(t.element)) / 8);
         }
     });
-    inner + scratch
+    scratch
 }

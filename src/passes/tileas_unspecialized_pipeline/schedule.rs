@@ -2,7 +2,8 @@
 //!
 //! The expansion takes a [`Schedule`] and asks nothing else, so that a scheduler which knows latencies can give it
 //! another than [`Schedule::choose`] does: a load that carries [`AHEAD`] has been scheduled, and a loop with such loads
-//! is expanded as they say. Loads of it that carry none stay where they are.
+//! is expanded as they say, as far as the rings of inner loops leave room. Loads of it that carry none stay where they
+//! are.
 
 use crate::analysis::ring_loads::{Candidates, taken_beside};
 use crate::dialect::{
@@ -53,14 +54,20 @@ impl Schedule {
         given.then(|| Self { ahead: ahead.into_iter().map(|a| a.unwrap_or(0)).collect(), residents: false })
     }
 
-    /// The schedule, if it can be carried out.
-    fn checked(self, found: &Candidates<'_>, shared: u64) -> Result<Self, Failed> {
-        let taken = found.bytes(&self.ahead);
+    /// The schedule, if it can be carried out. The scheduler takes each loop by itself, so where inner loops have rings
+    /// already, copies start less early until all rings fit.
+    fn checked(mut self, found: &Candidates<'_>, shared: u64) -> Result<Self, Failed> {
         if let Some((load, ahead)) = found.loads.iter().zip(&self.ahead).find(|(_, a)| **a < 0) {
             return Err(fail(load.op, format!("a copy cannot start {ahead} iterations ahead")));
         }
+        let taken = found.own_bytes(&self.ahead);
         if taken > shared {
             return Err(fail(found.op, format!("the schedule takes {taken} of {shared} bytes of shared memory")));
+        }
+        while found.bytes(&self.ahead) > shared
+            && let Some(deepest) = self.ahead.iter_mut().max().filter(|a| **a > 0)
+        {
+            *deepest -= 1;
         }
         Ok(self)
     }
