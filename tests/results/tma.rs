@@ -225,7 +225,6 @@ fn empty_views_are_zeros() {
 }
 
 /// No address uses the stride of a single row or of an empty view, which may be illegal in a map.
-#[test]
 fn single_rows_have_any_stride() {
     for case in [CASES[0], CASES[4]] {
         let ptx = case.ptx("sm_90");
@@ -393,6 +392,7 @@ fn what_is_not_proved_is_said() {
 
 pub fn trials() -> Vec<Trial> {
     functions![
+        single_rows_have_any_stride,
         tiles_arrive_in_every_arrangement,
         empty_views_are_zeros,
         blocks_share_a_map,
