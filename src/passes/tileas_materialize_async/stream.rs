@@ -15,7 +15,8 @@ use crate::analysis::{
     tokens,
 };
 use crate::dialect::{
-    behaviour::{is_cheap, is_in_loop, is_pure},
+    behaviour::{LayoutRelation, is_cheap, is_in_loop, is_pure, layout_relation},
+    dots::is_zero,
     layouts::{Tensor, storage_bits},
     loops::{extend_for, extend_if, extend_while, extend_yield, loops_around, new_if},
     nv_tileas::{
@@ -32,7 +33,7 @@ use melior::{
     Context,
     ir::{Region, Type, attribute::IntegerAttribute, r#type::IntegerType},
 };
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::Cell;
 use tile_plan::PROMOTION;
 
@@ -667,11 +668,11 @@ impl<'c> Flight<'c> {
             }
             let sum = arg(body, index + 1);
             let this_adds_on = dot.acc() == sum && uses(sum).len() == 1;
-            // What uses the sum otherwise must do so before the next product starts. A loop that begins with it has
-            // registers of its own for it, which would be copied while the product is in flight.
+            // A loop that begins with the sum has registers of its own for it, which would be copied while the product
+            // is in flight.
             let used_before = || {
                 let first = first_user(body, sum).filter(|user| region_count(*user) == 0);
-                product.dots.len() == 1 && ops_of(body).take_while(|o| *o != dot.op()).any(|o| Some(o) == first)
+                product.dots.len() == 1 && first.is_some() && shares_registers(*dot, sum, body)
             };
             if !this_adds_on && !used_before() {
                 return None;
@@ -682,6 +683,47 @@ impl<'c> Flight<'c> {
         }
         Some(Self { place: product.place(), indices, sums, adds_on, last: None })
     }
+}
+
+/// Whether a product's sum can have the registers of `sum`, the one of the iteration before, which the loop carries. It
+/// must, since the end of the iteration would copy it while the product is in flight. Nothing may read the old sum once
+/// the new one takes form: that is at the product where this begins at zero, or with what the loop does not change, and
+/// otherwise where the old sum is changed element by element to what the product adds to.
+fn shares_registers<'c>(dot: DotOp<'c>, sum: Val<'c>, body: Blk<'c>) -> bool {
+    let users = uses(sum);
+    let is_before = |user: OpRef<'c>| {
+        let at = std::iter::successors(Some(user), |o| parent_op(*o)).find(|o| block_of(*o) == block_key(body));
+        at.is_some_and(|at| ops_after(at).any(|o| o == dot.op()))
+    };
+    if !users.iter().all(|(user, _)| is_before(*user)) {
+        return false;
+    }
+    let acc = dot.acc();
+    let starts = is_zero(acc) || home_of(acc) != block_key(body);
+    starts || users.iter().all(|(user, _)| *user == users[0].0) && comes_of(acc, sum)
+}
+
+/// Whether each element of `v` is computed from the same element of `sum`, by products too, which add to registers.
+fn comes_of<'c>(v: Val<'c>, sum: Val<'c>) -> bool {
+    let (mut work, mut seen) = (vec![v], FxHashSet::default());
+    while let Some(v) = work.pop() {
+        if v == sum {
+            return true;
+        }
+        let Some(op) = defining_op(v).filter(|_| seen.insert(key(v))) else { continue };
+        if let Some(dot) = DotOp::cast(op) {
+            work.push(dot.acc());
+        } else if let Some(dot) = AsyncDotOp::cast(op) {
+            work.push(dot.acc());
+        } else if let Some(dot) = PromotedDotOp::cast(op) {
+            work.push(dot.acc());
+        } else if let Some(wait) = AsyncDotWaitOp::cast(op) {
+            work.extend(results(op).zip(wait.sources()).filter(|(r, _)| *r == v).map(|(_, source)| source));
+        } else if layout_relation(op) == LayoutRelation::Same {
+            work.extend(operands(op));
+        }
+    }
+    false
 }
 
 /// The products between `dot` and `user` that are started there and may be in flight at `user`: those after the last
