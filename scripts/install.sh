@@ -27,9 +27,9 @@ to=${DESTDIR:-}$prefix
 
 # What was built here.
 install_build() {
-  # Cargo leaves a library that only tests asked for among the dependencies.
-  local library=$from/libtileiras_capi.so
-  [[ -e $library ]] || library=$from/deps/libtileiras_capi.so
+  # Cargo leaves in deps what tests are built with, and copies out only what was asked for by name. The newer one counts.
+  local library=$from/deps/libtileiras_capi.so
+  [[ ! $from/libtileiras_capi.so -nt $library ]] || library=$from/libtileiras_capi.so
   [[ -e $library ]] || { echo "install: there is no libtileiras_capi.so in '$from'" >&2; exit 1; }
 
   mkdir -p "$to"/{bin,include,lib/pkgconfig,lib/cmake/Tileiras}
