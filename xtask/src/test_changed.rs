@@ -3,12 +3,13 @@
 //! Each changed file selects tests by the first of these rules that fits:
 //!
 //! * A file of tests selects itself: a FileCheck file, a program of `tests/semantics` or of the corpus, a suite.
-//! * A pass selects the FileCheck files of its own folder, and the suites that compile whole programs.
+//! * A pass selects what a change of the compiler selects, without the FileCheck files of other passes that do not name
+//!   it: these run the passes that they name, and no others.
 //! * Another file of a package selects the tests of the package and of all packages that depend on it.
 //! * A page selects the suites that read pages.
 //! * Anything else selects all tests.
 //!
-//! The rules err on the side of too many tests: whatever compiles a program can notice a change of a pass.
+//! The rules err on the side of too many tests.
 
 use anyhow::{Context, ensure};
 use std::collections::BTreeSet;
@@ -23,14 +24,13 @@ Runs the tests that the changes since a revision can affect, uncommitted ones in
   --since REV  the revision (default: where the current branch leaves origin/main)
   --list       print what each changed file selects, and run nothing
 
-A pass selects its own FileCheck files and the suites that compile whole programs; another file of a package selects
-the tests of the package and of those that depend on it; a file of tests selects its tests; anything else selects all.
+A file of a package selects the tests of the package and of those that depend on it; for a pass, FileCheck files of
+other passes that do not name it are left out. A file of tests selects its tests; anything else selects all.
 ";
 
-/// Suites that compile whole programs: all that a pass can affect beside its own FileCheck files.
-const WHOLE_PROGRAMS: &str = "binary_id(tileiras::results) | binary_id(tileiras::machine) | \
-     (binary_id(tileiras::ir) & test(/^(levels|locations|passes|pipeline|scaling|schedule_contract|shapes)[:\\/]/)) | \
-     (binary_id(tileiras::ir) & test(/^filecheck\\/pipeline\\//))";
+/// The compiler's tests and those of what depends on it, without the FileCheck files of single passes. Their folders
+/// are named after the passes, with dashes; those of dialects and of tools have none.
+const WHOLE_PROGRAMS: &str = "(rdeps(=tileiras) - test(/^filecheck\\/[a-z]+-/))";
 
 /// Suites that read pages.
 const PAGES: &str = "test(/^tutorials\\//) | test(/^contrib::/)";
@@ -55,7 +55,8 @@ pub fn run(root: &Path, words: &[&str]) -> anyhow::Result<Vec<String>> {
     let mut files: BTreeSet<String> = git(root, &["diff", "--name-only", &since])?.lines().map(String::from).collect();
     files.extend(git(root, &["ls-files", "--others", "--exclude-standard"])?.lines().map(String::from));
     let packages = packages(root)?;
-    let selections: Vec<(&String, Selection)> = files.iter().map(|f| (f, selection(f, &packages))).collect();
+    let naming = |pass: &str| files_naming(&root.join("tests/ir"), pass);
+    let selections: Vec<(&String, Selection)> = files.iter().map(|f| (f, selection(f, &packages, &naming))).collect();
     for (file, selection) in &selections {
         println!("{file}: {}", selection.as_deref().unwrap_or("all tests"));
     }
@@ -113,8 +114,23 @@ fn union(selections: impl Iterator<Item = Selection>) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(" | "))
 }
 
-fn selection(file: &str, packages: &[(String, String)]) -> Selection {
-    tests_of(file).or_else(|| pass(file)).or_else(|| package(file, packages)).or_else(|| page(file))
+/// The FileCheck files of passes that name a pass, as `FOLDER/FILE`.
+fn files_naming(folder: &Path, pass: &str) -> Vec<String> {
+    let mut found = vec![];
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten().filter(|e| e.path().is_dir()) {
+        for file in std::fs::read_dir(entry.path()).into_iter().flatten().flatten() {
+            if std::fs::read_to_string(file.path()).is_ok_and(|text| text.contains(pass)) {
+                let [folder, name] = [entry.file_name(), file.file_name()].map(|n| n.to_string_lossy().into_owned());
+                found.push(format!("{folder}/{name}"));
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+fn selection(file: &str, packages: &[(String, String)], naming: &dyn Fn(&str) -> Vec<String>) -> Selection {
+    tests_of(file).or_else(|| pass(file, naming)).or_else(|| package(file, packages)).or_else(|| page(file))
 }
 
 /// A file of tests.
@@ -141,9 +157,10 @@ fn tests_of(file: &str) -> Selection {
 }
 
 /// A file of one pass.
-fn pass(file: &str) -> Selection {
+fn pass(file: &str, naming: &dyn Fn(&str) -> Vec<String>) -> Selection {
     let pass = file.strip_prefix("src/passes/")?.split(['/', '.']).next()?.replace('_', "-");
-    (pass != "mod").then(|| format!("test(/^filecheck\\/{pass}\\//) | {WHOLE_PROGRAMS}"))
+    let files = || naming(&pass).into_iter().map(|f| format!(" | test(=filecheck/{f})")).collect::<String>();
+    (pass != "mod").then(|| format!("{WHOLE_PROGRAMS}{}", files()))
 }
 
 /// A file of a package other than the root, whose folder is the longest that fits; or of the root's own source.
@@ -181,7 +198,10 @@ mod tests {
             package("src/driver/version/", "tile-version"),
             package("tests/support/", "tile-test-support"),
         ];
-        let programs = |pass: &str| format!("test(/^filecheck\\/{pass}\\//) | {WHOLE_PROGRAMS}");
+        let naming = |pass: &str| vec![format!("{pass}/a.mlir"), "tileas-other/b.mlir".into()];
+        let programs = |pass: &str| {
+            format!("{WHOLE_PROGRAMS} | test(=filecheck/{pass}/a.mlir) | test(=filecheck/tileas-other/b.mlir)")
+        };
         for (file, expected) in [
             ("tests/ir/tileas-slicing/rows.mlir", Some("test(=filecheck/tileas-slicing/rows.mlir)")),
             ("tests/semantics/alloca.mlir", Some("test(=semantics/alloca)")),
@@ -203,7 +223,7 @@ mod tests {
             ("Cargo.toml", None),
             (".config/nextest.toml", None),
         ] {
-            assert_eq!(selection(file, &packages).as_deref(), expected, "{file}");
+            assert_eq!(selection(file, &packages, &naming).as_deref(), expected, "{file}");
         }
     }
 
