@@ -1,4 +1,4 @@
-// Every pass: argument, anchor, options, statistics, documentation. The bodies are in src/passes/.
+// Every pass: argument, anchor, options, statistics, documentation. The bodies are in src/middle/passes/.
 #ifndef TILEIRAS_PASSES_TD
 #define TILEIRAS_PASSES_TD
 
