@@ -30,9 +30,9 @@ pub enum Source<'c> {
     /// A tile that is loaded for products alone, next to them: tensor copies keep a ring of such tiles filled.
     Loaded(LoadedOperand<'c>),
     /// A tile that warps of the producer make and store to a ring.
-    Made(ProduceOneOp<'c>),
+    ProducerComputed(ProduceOneOp<'c>),
     /// What is there before the loop or branch around the product: it goes to shared memory where it is computed.
-    Stays,
+    Resident,
     /// What is computed next to the product. A left operand can be taken from registers.
     Computed,
 }
@@ -44,9 +44,9 @@ impl<'c> Source<'c> {
         }
         let made = behind_conversions(v);
         if home_of(made) != block_of(dot) {
-            return Self::Stays;
+            return Self::Resident;
         }
-        defining_op(made).and_then(ProduceOneOp::cast).map_or(Self::Computed, Self::Made)
+        defining_op(made).and_then(ProduceOneOp::cast).map_or(Self::Computed, Self::ProducerComputed)
     }
 }
 
@@ -136,7 +136,7 @@ impl<'c> LoadedOperand<'c> {
 
     /// Whether threads must turn the tile before warpgroups multiply it: instructions read elements that are
     /// contiguous along K, dimension `depth` of the operand, and only those of 16 bits otherwise too.
-    pub fn must_be_turned(&self, view: &View<'c>, depth: usize) -> bool {
+    pub fn must_be_transposed(&self, view: &View<'c>, depth: usize) -> bool {
         storage_bits(view.memref.element_type()) != 16 && self.contiguous_dimension(view) != Some(depth)
     }
 }
@@ -276,13 +276,13 @@ pub fn stage_of<'c>(op: OpRef<'c>, view: &View<'c>, element: Type<'c>) -> Result
     let (fast, lines) = dimensions(view)?;
     let layout = arrangement(view, fast, lines)?;
     // Elements that may have to be turned stay where they are.
-    let turned = arrangement(view, lines, fast).ok().filter(|_| storage_bits(view.memref.element_type()) != 16);
-    let alignment = layout.alignment().max(turned.map_or(0, |t| t.alignment()));
+    let transposed = arrangement(view, lines, fast).ok().filter(|_| storage_bits(view.memref.element_type()) != 16);
+    let alignment = layout.alignment().max(transposed.map_or(0, |t| t.alignment()));
     storage(op, view.ty.tile(), element, &layout, alignment.into())
 }
 
 /// Storage in which threads leave a tile for a product, contiguous along `fast`. `op` is where it is used.
-pub fn made_stage<'c>(op: OpRef<'c>, tile: Val<'c>, fast: usize) -> Result<MemDescType<'c>, String> {
+pub fn computed_stage<'c>(op: OpRef<'c>, tile: Val<'c>, fast: usize) -> Result<MemDescType<'c>, String> {
     let tensor = Tensor::of_value(tile).ok_or("operand is no tensor")?;
     let layout = HardwareLayout::panels(&tensor.tile_shape(), (fast, 1 - fast), storage_bits(tensor.element));
     let layout = layout.map_err(|e| e.to_string())?;
@@ -291,14 +291,14 @@ pub fn made_stage<'c>(op: OpRef<'c>, tile: Val<'c>, fast: usize) -> Result<MemDe
 
 /// The storage of [`stage_of`] once threads have changed it: with elements of `element`, and turned so that the other
 /// dimension is contiguous if `turned`.
-pub fn prepared_stage_of<'c>(
+pub fn converted_stage_of<'c>(
     op: OpRef<'c>,
     view: &View<'c>,
     element: Type<'c>,
-    turned: bool,
+    transposed: bool,
 ) -> Result<MemDescType<'c>, String> {
     let (fast, lines) = dimensions(view)?;
-    let layout = if turned { arrangement(view, lines, fast)? } else { arrangement(view, fast, lines)? };
+    let layout = if transposed { arrangement(view, lines, fast)? } else { arrangement(view, fast, lines)? };
     storage(op, view.ty.tile(), element, &layout, layout.alignment().into())
 }
 

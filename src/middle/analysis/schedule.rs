@@ -21,12 +21,12 @@ use super::{
 };
 use crate::dialect::{
     behaviour::{self, LayoutRelation},
+    dot_plan::DotPlan,
     dots::AnyDot,
     layouts::{Tensor, memory_bits, storage_bits},
     nv_tileaa,
     nv_tileas::{ConvertLayoutOp, LoadOp, ReduceOp, ScanOp, TiledLoadOp},
     pass::Analysis,
-    product_plan::ProductPlan,
     rt::*,
     upstream::Scf,
 };
@@ -149,7 +149,7 @@ pub fn loops_in<'c>(function: OpRef<'c>) -> Vec<OpRef<'c>> {
 /// without a plan of products. A plan says where each operand comes from and what each agent computes.
 pub fn loops_to_shape<'c>(module: OpRef<'c>, target: &Target) -> Vec<OpRef<'c>> {
     let functions = collect_ops(module, nv_tileaa::FuncOp::cast).into_iter().map(|f| f.op());
-    let unplanned = functions.filter(|f| ProductPlan::of(*f).is_none());
+    let unplanned = functions.filter(|f| DotPlan::of(*f).is_none());
     unplanned.flat_map(loops_in).filter(|l| is_worth_scheduling(*l, target)).collect()
 }
 
@@ -491,7 +491,7 @@ impl<'c> Model<'_, 'c> {
         let moved = (bytes as f64 / self.machine.get("l2.all_shared").ok()?).ceil() as u32;
         let footprint = vec![Use { pool: MEMORY, start: 0, clocks: moved }];
         let (issue, latency) = match role {
-            Role::Made => {
+            Role::ProducerComputed => {
                 let clocks = arithmetic(op, division.plan.producer_warps().into(), self.machine, true)?;
                 let issue = clocks.iter().fold(0.0, |most: f64, c| most.max(*c)).ceil() as u32;
                 (issue, issue + moved + self.machine.get("latency.dram").ok()?.ceil() as u32)

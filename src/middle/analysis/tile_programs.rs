@@ -554,7 +554,7 @@ fn comes_behind<'c>(op: OpRef<'c>, dot: OpRef<'c>) -> bool {
 }
 
 /// Discardable attribute of a product: for each operand the dimension along which warps of a producer make it, or -1.
-const MADE: &str = "nv_tileas.made";
+const MADE: &str = "nv_tileas.producer_computed";
 
 /// Likewise: the numbers of those that a tensor copy brings where the view is ready for one.
 const OR_COPIED: &str = "nv_tileas.or_copied";

@@ -30,9 +30,9 @@ use crate::{
         },
     },
     dialect::{
+        dot_plan::DotPlan,
         nv_tileaa,
         pass::{Failed, PassContext, RustPass, descriptors, fail},
-        product_plan::ProductPlan,
         remark::{self, remark},
         rt::*,
         target::shared_limit,
@@ -164,7 +164,7 @@ fn share_in_order<'c>(
     rounds: u32,
 ) -> Result<Answer<'c>, Failure> {
     order.impose(&mut graph);
-    let most = ProductPlan::around(around).map_or(0, |plan| plan.stages);
+    let most = DotPlan::around(around).map_or(0, |plan| plan.stages);
     let mut left = rounds;
     loop {
         let mut schedule =

@@ -101,7 +101,7 @@ pub fn plan_kernel(
         if groups > rows {
             continue;
         }
-        let candidate = Candidate { groups: (groups, 1), columns, producers: 1, preparer: false, blocks, stages: 0 };
+        let candidate = Candidate { groups: (groups, 1), columns, producers: 1, converter: false, blocks, stages: 0 };
         match prepared(kernel, live(groups), &numbers, candidate) {
             Ok(plan) if best.as_ref().is_none_or(|b| plan.iteration < b.iteration * CLEARLY) => best = Some(plan),
             Ok(_) => {}
@@ -130,10 +130,10 @@ fn whole_rounds(stages: u32, rings: &[Ring]) -> u32 {
 fn prepared(kernel: &Kernel, live: u32, numbers: &Numbers, candidate: Candidate) -> Result<KernelPlan, NoPlan> {
     let plan = widest(kernel, live, numbers, candidate);
     let mut prepared = all_products(kernel).filter(|p| p.prepared_bytes() > 0).peekable();
-    if prepared.peek().is_none() || !prepared.all(ProductLoop::may_have_preparer) {
+    if prepared.peek().is_none() || !prepared.all(ProductLoop::may_have_converter) {
         return plan;
     }
-    match (plan, widest(kernel, live, numbers, Candidate { preparer: true, ..candidate })) {
+    match (plan, widest(kernel, live, numbers, Candidate { converter: true, ..candidate })) {
         (Ok(plan), Ok(other)) => Ok(if other.iteration < plan.iteration { other } else { plan }),
         (Err(_), Ok(other)) => Ok(other),
         (plan, Err(_)) => plan,
@@ -162,10 +162,10 @@ fn widest(kernel: &Kernel, live: u32, numbers: &Numbers, candidate: Candidate) -
 }
 
 fn complete(kernel: &Kernel, live: u32, numbers: &Numbers, candidate: Candidate) -> Result<KernelPlan, NoPlan> {
-    let Candidate { groups: (groups, _), columns, preparer, blocks, .. } = candidate;
+    let Candidate { groups: (groups, _), columns, converter, blocks, .. } = candidate;
     let promoted = kernel.products.iter().map(|p| p.chain_registers(columns.min(p.n))).max();
     let prepared = all_products(kernel).any(|p| p.prepared_bytes() > 0);
-    let live = live + promoted.unwrap_or(0) + if prepared && !preparer { PREPARING_REGISTERS } else { 0 };
+    let live = live + promoted.unwrap_or(0) + if prepared && !converter { PREPARING_REGISTERS } else { 0 };
     let registers = divide_registers([live + numbers.other_registers, kernel.producer_registers], numbers, &candidate)?;
     let available = (numbers.shared_sm / blocks - numbers.shared_reserved).min(numbers.shared_block);
     let stage: u32 = kernel.rings.iter().map(|r| r.stage).sum();
@@ -184,7 +184,7 @@ fn complete(kernel: &Kernel, live: u32, numbers: &Numbers, candidate: Candidate)
     let computed = kernel.computed + kernel.products.iter().map(|p| u64::from(additions(p))).sum::<u64>();
     let preparation: f64 = kernel.products.iter().map(|p| numbers.preparation(p, candidate.preparing())).sum();
     // Consumers compute nothing while they change a stage.
-    let arithmetic = computed as f64 / LANES * BESIDE_PRODUCTS + if preparer { 0.0 } else { preparation };
+    let arithmetic = computed as f64 / LANES * BESIDE_PRODUCTS + if converter { 0.0 } else { preparation };
     let chains = |p: &ProductLoop| if p.promoted() { p.n.div_ceil(columns) * p.k.div_ceil(PROMOTION) } else { 1 };
     let waits: f64 = kernel.products.iter().map(|p| numbers.chain(p.a_place) * f64::from(chains(p))).sum();
     let alone = (clocks(false) + arithmetic.max(clocks(true))) / f64::from(groups) + waits;
@@ -210,7 +210,7 @@ fn complete(kernel: &Kernel, live: u32, numbers: &Numbers, candidate: Candidate)
         ),
         format!("{} of an SM; an iteration takes {iteration:.0} clocks, bound by {bound}", plural(blocks, "block")),
     ];
-    if let Some(registers) = registers.preparer {
+    if let Some(registers) = registers.converter {
         reasons.push(format!(
             "a warpgroup of {registers} registers a thread changes stages before they are multiplied, {preparation:.0} \
              clocks"

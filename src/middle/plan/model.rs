@@ -197,7 +197,7 @@ impl Numbers {
         promotion: f64,
         preparation: f64,
     ) -> f64 {
-        let preparation = if candidate.preparer { 0.0 } else { preparation };
+        let preparation = if candidate.converter { 0.0 } else { preparation };
         let overhead = self.chain(product.a_place);
         let consumers = f64::from(candidate.consumers());
         if product.promoted() {
@@ -227,7 +227,7 @@ pub struct Candidate {
     /// Warpgroups of the producer.
     pub producers: u32,
     /// Whether a warpgroup changes stages that have to be, so that consumers need not.
-    pub preparer: bool,
+    pub converter: bool,
     pub blocks: u32,
     pub stages: u32,
 }
@@ -239,12 +239,12 @@ impl Candidate {
 
     /// Warpgroups that change stages.
     pub fn preparing(&self) -> u32 {
-        if self.preparer { 1 } else { self.consumers() }
+        if self.converter { 1 } else { self.consumers() }
     }
 
     /// Threads of a block.
     pub fn threads(&self) -> u32 {
-        128 * (self.consumers() + self.producers + u32::from(self.preparer))
+        128 * (self.consumers() + self.producers + u32::from(self.converter))
     }
 
     /// Accumulators of a thread.
@@ -262,7 +262,7 @@ impl Candidate {
                 product.m / self.groups.0 * product.k * product.operand.bits() / 32 / 128 + extra
             }
         };
-        let prepared = if product.prepared_bytes() > 0 && !self.preparer { PREPARATION_REGISTERS } else { 0 };
+        let prepared = if product.prepared_bytes() > 0 && !self.converter { PREPARATION_REGISTERS } else { 0 };
         // A stage is changed when no chain is under way beside the accumulator.
         let beside = promoted.max(prepared) + operand + product.epilogue_registers + numbers.other_registers;
         self.accumulators(product) + beside

@@ -131,7 +131,7 @@ impl ProductLoop {
 
     /// Whether warps with few registers can change what must be changed: bytes that are turned in panels of 128x128
     /// (`tile_layout::turned_panels`), and nothing else.
-    pub fn may_have_preparer(&self) -> bool {
+    pub fn may_have_converter(&self) -> bool {
         let in_panels = |rows: u32| self.operand.bits() == 8 && self.k == PANEL && rows.is_multiple_of(PANEL);
         let all = self.turned().into_iter().zip([self.m, self.n]).all(|(turned, rows)| !turned || in_panels(rows));
         self.prepared_bytes() > 0 && self.computed == [false; 2] && all
@@ -197,18 +197,18 @@ pub struct Registers {
     pub producer: u32,
     pub consumer: u32,
     /// Of a warpgroup that changes stages, if there is one.
-    pub preparer: Option<u32>,
+    pub converter: Option<u32>,
 }
 
 impl Registers {
     pub(crate) fn reason(&self) -> String {
-        let &Self { launch, producer, consumer, preparer, .. } = self;
-        match preparer {
+        let &Self { launch, producer, consumer, converter, .. } = self;
+        match converter {
             None => {
                 format!("registers: {launch} at launch, then {producer} for the producer and {consumer} for consumers")
             }
-            Some(preparer) => format!(
-                "registers: {launch} at launch, then {producer} for the producer, {preparer} for the preparer and \
+            Some(converter) => format!(
+                "registers: {launch} at launch, then {producer} for the producer, {converter} for the converter and \
                  {consumer} for consumers"
             ),
         }
@@ -361,7 +361,7 @@ fn candidates(product: &ProductLoop, hints: &Hints) -> Vec<Candidate> {
     let mut blocks = vec![1];
     // More warps of a producer make tiles faster.
     let producers = if product.made.contains(&true) { 1..=2 } else { 1..=1 };
-    let preparers: &[bool] = if product.may_have_preparer() { &[false, true] } else { &[false] };
+    let converters: &[bool] = if product.may_have_converter() { &[false, true] } else { &[false] };
     // One block with the whole memory is the rule; a hint makes others worth a look.
     blocks.extend((2..=occupancy).filter(|_| !product.over_tiles));
     let mut all = Vec::new();
@@ -370,8 +370,8 @@ fn candidates(product: &ProductLoop, hints: &Hints) -> Vec<Candidate> {
             let mut columns = (product.n / groups.1).min(256);
             while columns >= 8.max(product.n / groups.1 / 8) {
                 for producers in producers.clone() {
-                    let candidate = |preparer| Candidate { groups, columns, producers, preparer, blocks, stages: 0 };
-                    all.extend(preparers.iter().map(|preparer| candidate(*preparer)));
+                    let candidate = |converter| Candidate { groups, columns, producers, converter, blocks, stages: 0 };
+                    all.extend(converters.iter().map(|converter| candidate(*converter)));
                 }
                 columns /= 2;
             }
@@ -470,8 +470,8 @@ pub(crate) fn divide_registers(
         return Err(NoPlan::Registers { needed: instruction, available: launch });
     }
     let consumers = candidate.consumers();
-    let preparer = candidate.preparer.then_some(PREPARER_REGISTERS);
-    let pool = (launch * candidate.threads() / 128).saturating_sub(preparer.unwrap_or(0));
+    let converter = candidate.converter.then_some(PREPARER_REGISTERS);
+    let pool = (launch * candidate.threads() / 128).saturating_sub(converter.unwrap_or(0));
     let rest = |producer: u32| {
         eights(pool.saturating_sub(candidate.producers * producer) / consumers).min(numbers.most_registers)
     };
@@ -490,14 +490,14 @@ pub(crate) fn divide_registers(
         40.max(least)
     };
     let producers = [ample, least];
-    // Estimates are rough, and beside a preparer there is little left of what consumers could have had otherwise.
-    let wanted = estimate + if candidate.preparer { 8 } else { 0 };
+    // Estimates are rough, and beside a converter there is little left of what consumers could have had otherwise.
+    let wanted = estimate + if candidate.converter { 8 } else { 0 };
     let producer = producers.into_iter().find(|&p| rest(p) >= wanted).unwrap_or(least);
     let consumer = rest(producer);
     if consumer < estimate {
         return Err(NoPlan::Registers { needed: estimate, available: consumer });
     }
-    Ok(Registers { estimate, launch, producer, consumer, preparer })
+    Ok(Registers { estimate, launch, producer, consumer, converter })
 }
 
 fn reasons(product: &ProductLoop, hints: &Hints, plan: &Plan, (fit, wanted): (u32, u32)) -> Vec<String> {
@@ -548,7 +548,7 @@ fn reasons(product: &ProductLoop, hints: &Hints, plan: &Plan, (fit, wanted): (u3
         let computed = product.computed.contains(&true);
         let why =
             if computed { "their elements are computed" } else { "the instruction wants them contiguous along K" };
-        let who = if plan.registers.preparer.is_some() { "a warpgroup of their own" } else { "those who multiply" };
+        let who = if plan.registers.converter.is_some() { "a warpgroup of their own" } else { "those who multiply" };
         reasons.push(format!(
             "{} bytes of each stage are changed in shared memory by {who}, {:.0} clocks: {why}",
             product.prepared_bytes(),

@@ -1,6 +1,6 @@
 //! Loops of agents: which agent does what, in which order, and which stages of rings that takes.
 //!
-//! A loop with products of warpgroups, in a function with a plan (`dialect::product_plan`), becomes two programs. The
+//! A loop with products of warpgroups, in a function with a plan (`dialect::dot_plan`), becomes two programs. The
 //! *producer* brings tiles to rings of stages. The *consumers*, the warpgroups that multiply, do all the rest, each on
 //! rows or columns of its own. They do the same, so that one of them is an agent to the scheduler, and what it keeps
 //! busy all of them do, one behind the other: while one computes, another multiplies. So an iteration takes at least as
@@ -12,9 +12,9 @@
 //!
 //! An agent goes through its operations in the order of its program. So each operation of the consumers begins behind
 //! the one before it, and the first one behind the last one of the iteration before. There may be two such orders
-//! (`rotations`): in the other one the *late* product stands behind the early one of the next iteration, and what is
+//! (`dependent_dots`): in the other one the *late* product stands behind the early one of the next iteration, and what is
 //! computed with its sums comes last. The scheduler takes the one with the smaller interval, and
-//! `tileas-rotate-products` follows it.
+//! `tileas-pipeline-dots` follows it.
 //!
 //! A warpgroup goes on while its product is under way. Products that add to one accumulator do not wait for each other
 //! at all: each begins when the tensor cores are free, unless sums must be *promoted* (`tile_plan`).
@@ -22,14 +22,14 @@
 use super::{Cost, number};
 use crate::analysis::{
     access::View,
-    producers::{Source, groups_by_tiles, made_stage},
-    rotations::Rotation,
+    dependent_dots::DependentDots,
+    producers::{Source, computed_stage, groups_by_tiles},
 };
 use crate::dialect::{
+    dot_plan::DotPlan,
     dots::{AnyDot, element_of, operand_type, promotes},
     layouts::Tensor,
     nv_tileas::{DotOp, MemDescType, MmaKind, TiledLoadOp},
-    product_plan::ProductPlan,
     rt::*,
 };
 use rustc_hash::FxHashMap;
@@ -44,9 +44,9 @@ pub const NAMES: [&str; 2] = ["producer", "consumers"];
 
 /// A loop that agents share.
 pub struct Division<'c> {
-    pub plan: ProductPlan,
+    pub plan: DotPlan,
     products: Vec<Fed<'c>>,
-    rotation: Option<Rotation<'c>>,
+    rotation: Option<DependentDots<'c>>,
     roles: FxHashMap<usize, Role>,
 }
 
@@ -56,7 +56,7 @@ pub enum Role {
     /// Tensor copies.
     Copied,
     /// A program of the producer's warps.
-    Made,
+    ProducerComputed,
     /// Nothing: it stands between a load and its product.
     View,
 }
@@ -124,7 +124,7 @@ pub struct Ring<'c> {
 impl<'c> Division<'c> {
     /// None for a loop that is one program.
     pub fn of(around: OpRef<'c>) -> Option<Self> {
-        let plan = ProductPlan::around(around)?;
+        let plan = DotPlan::around(around)?;
         let body = entry_block(region(around, 0))?;
         let by_warpgroups =
             |dot: &DotOp<'c>| AnyDot::Plain(*dot).instruction().is_some_and(|by| by.kind == MmaKind::Warpgroup);
@@ -133,7 +133,7 @@ impl<'c> Division<'c> {
         let products: Option<Vec<_>> = dots.into_iter().map(|dot| Fed::of(dot, &mut roles)).collect();
         let mut products = products.filter(|p| !p.is_empty())?;
         share_stages(&mut products);
-        Some(Self { plan, products, rotation: Rotation::of(around), roles })
+        Some(Self { plan, products, rotation: DependentDots::of(around), roles })
     }
 
     pub fn role(&self, op: OpRef<'_>) -> Option<Role> {
@@ -148,7 +148,7 @@ impl<'c> Division<'c> {
         let clocks = |c: f64| c.ceil() as u32;
         // Consumers change stages before they multiply, unless others do.
         let changed = clocks(2.0 * f64::from(p.prepared_bytes()) / machine.get("shared.bytes_per_clk").ok()?);
-        let start = if self.plan.preparer.is_some() { 0 } else { changed };
+        let start = if self.plan.converter.is_some() { 0 } else { changed };
         let tensor = clocks(numbers.tensor(p, columns));
         let chain = clocks(numbers.chain(p.a_place));
         let warpgroups = self.warpgroups();
@@ -268,18 +268,18 @@ impl<'c> Fed<'c> {
                     roles.insert(op_key(found.load), Role::Copied);
                     between(v, &|op| op == found.load, roles);
                     product.computed[number] = !found.computed.is_empty();
-                    if found.must_be_turned(&view, 1 - number) {
+                    if found.must_be_transposed(&view, 1 - number) {
                         *[&mut product.a_major, &mut product.b_major][number] = Major::Mn;
                     }
                 }
-                Source::Made(by) => {
-                    stages.push((made_stage(by.op(), by.tile().next()?, by.fast() as usize).ok()?, true));
+                Source::ProducerComputed(by) => {
+                    stages.push((computed_stage(by.op(), by.tile().next()?, by.fast() as usize).ok()?, true));
                     fills.push(by.op());
-                    roles.insert(op_key(by.op()), Role::Made);
+                    roles.insert(op_key(by.op()), Role::ProducerComputed);
                     between(v, &|op| op == by.op(), roles);
                 }
                 // It is stored where it is computed, as it lies there.
-                Source::Stays => between(v, &|op| block_of(op) != block_of(dot.op()), roles),
+                Source::Resident => between(v, &|op| block_of(op) != block_of(dot.op()), roles),
                 Source::Computed if number == 0 => product.a_place = APlace::Registers { extra: 0 },
                 Source::Computed => {}
             }

@@ -108,11 +108,11 @@ fn who_turns_operands() {
     let plan = decide(&exact);
     let r = plan.registers;
     assert_eq!((plan.consumers(), plan.threads, r.launch), (2, 512, 128));
-    assert_eq!((r.producer, r.preparer, r.consumer), (24, Some(40), 224));
+    assert_eq!((r.producer, r.converter, r.consumer), (24, Some(40), 224));
     let along_k = decide(&ProductLoop { b_major: Major::K, ..exact });
     assert_eq!(plan.prediction.iteration, along_k.prediction.iteration);
     assert!(plan.reasons.iter().any(|r| r.contains("by a warpgroup of their own")), "{:?}", plan.reasons);
-    assert!(plan.reasons.iter().any(|r| r.contains("40 for the preparer")), "{:?}", plan.reasons);
+    assert!(plan.reasons.iter().any(|r| r.contains("40 for the converter")), "{:?}", plan.reasons);
     let by_consumers = [
         turned((128, 256, 128), OperandType::S8),
         // Not in panels of 128x128 bytes, or not only turned.
@@ -123,7 +123,7 @@ fn who_turns_operands() {
     ];
     for product in by_consumers {
         let plan = decide(&product);
-        assert!(product.prepared_bytes() > 0 && plan.registers.preparer.is_none(), "{product:?}: {:?}", plan.reasons);
+        assert!(product.prepared_bytes() > 0 && plan.registers.converter.is_none(), "{product:?}: {:?}", plan.reasons);
         assert!(plan.reasons.iter().any(|r| r.contains("by those who multiply")), "{:?}", plan.reasons);
     }
 }
