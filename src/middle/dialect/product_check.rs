@@ -24,7 +24,7 @@ use std::{
     ffi::c_void,
     panic::{AssertUnwindSafe, catch_unwind},
 };
-use tile_layout::{Layout, LayoutError, Multiplier, Operand, Product, Shape, warpgroups_of};
+use tile_layout::{DotShape, Layout, LayoutError, Multiplier, Operand, Shape, warpgroups_of};
 use tile_mma::Place;
 
 /// What C++ calls: reports what is wrong with a product, if anything is.
@@ -47,7 +47,7 @@ pub(super) unsafe extern "C" fn check(op: MlirOperation, report: MlirStringCallb
 /// A product's operands with their layouts.
 struct Check<'c> {
     context: &'c Context,
-    product: Product,
+    product: DotShape,
     multiplier: Multiplier,
     accumulator: Layout,
     dot: AnyDot<'c>,
@@ -58,7 +58,7 @@ fn verdict(dot: AnyDot<'_>) -> Result<(), String> {
     let tensor = |v| Tensor::of_value(v).ok_or("operand is no tensor");
     let (lhs, rhs, acc) = (tensor(dot.lhs())?, tensor(dot.rhs())?, tensor(dot.acc())?);
     let shape = |t: &Tensor<'_>| Shape::new(&t.shape).map_err(error);
-    let product = Product::new(&shape(&lhs)?, &shape(&rhs)?, &shape(&acc)?).map_err(error)?;
+    let product = DotShape::new(&shape(&lhs)?, &shape(&rhs)?, &shape(&acc)?).map_err(error)?;
     let instruction = dot.instruction().ok_or("expected M, N and K of an instruction")?;
     let context = context_of(dot.op());
     let name = instruction.to_attr(context);

@@ -130,7 +130,7 @@ impl ProductLoop {
     }
 
     /// Whether warps with few registers can change what must be changed: bytes that are turned in panels of 128x128
-    /// (`tile_layout::turned_panels`), and nothing else.
+    /// (`tile_layout::transposed_panels`), and nothing else.
     pub fn may_have_preparer(&self) -> bool {
         let in_panels = |rows: u32| self.operand.bits() == 8 && self.k == PANEL && rows.is_multiple_of(PANEL);
         let all = self.turned().into_iter().zip([self.m, self.n]).all(|(turned, rows)| !turned || in_panels(rows));
