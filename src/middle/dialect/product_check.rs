@@ -25,7 +25,7 @@ use std::{
     panic::{AssertUnwindSafe, catch_unwind},
 };
 use tile_layout::{DotShape, Layout, LayoutError, Multiplier, Operand, Shape, warpgroups_of};
-use tile_mma::Place;
+use tile_mma::Storage;
 
 /// What C++ calls: reports what is wrong with a product, if anything is.
 pub(super) unsafe extern "C" fn check(op: MlirOperation, report: MlirStringCallback, data: *mut c_void) {
@@ -77,8 +77,8 @@ fn verdict(dot: AnyDot<'_>) -> Result<(), String> {
         }
         Some(i) => {
             for (what, operand) in [("lhs", Operand::A), ("rhs", Operand::B), ("acc", Operand::Accumulator)] {
-                let places = i.row.places(operand);
-                if !places.contains(&Place::Register) {
+                let places = i.row.storage(operand);
+                if !places.contains(&Storage::Register) {
                     let places: Vec<_> = places.iter().map(|p| p.name()).collect();
                     return Err(format!("{what} of {name} must be in {}, not in registers", places.join(" or ")));
                 }

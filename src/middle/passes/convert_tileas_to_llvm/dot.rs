@@ -15,7 +15,7 @@ use mlir_sys::*;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 use tile_layout::{DotShape, DotStep, LayoutError, MmaShape, Multiplier, Operand};
-use tile_mma::{By, Element};
+use tile_mma::{Element, Emission};
 
 /// A product with everything that its instructions are made from.
 pub(super) struct Job<'c> {
@@ -266,7 +266,7 @@ impl<'c> Lower<'c, '_> {
     ) -> Result<(), Failed> {
         let l = &self.l;
         let pair = l.vector(2, l.f16);
-        let half = instruction.sum == Element::F16;
+        let half = instruction.accumulator == Element::F16;
         if instruction.a == Element::F16 {
             args = args.into_iter().map(|v| l.cast("bitcast", v, pair)).collect();
         }
@@ -332,14 +332,14 @@ enum Name {
 
 impl Name {
     fn of(i: &tile_mma::Instruction) -> Self {
-        let assembly = i.row.lowering.is_some_and(|l| l.by == By::Assembly);
+        let assembly = i.row.lowering.is_some_and(|l| l.emission == Emission::Assembly);
         if assembly {
             return Name::Asm(i.ptx());
         }
         // LLVM's names have the types that do not follow from the others: of halves those of the sums, of integers both
         // operands' where they differ.
         let types = match (i.a, i.b) {
-            (Element::F16, _) => format!("{0}.{0}", i.sum.name()),
+            (Element::F16, _) => format!("{0}.{0}", i.accumulator.name()),
             (a, b) if a != b => format!("{}.{}", a.name(), b.name()),
             (a, _) => a.name().to_string(),
         };
