@@ -35,7 +35,7 @@ use crate::dialect::{
 use rustc_hash::FxHashMap;
 use tile_machine::Machine;
 use tile_plan::{APlace, Major, Numbers, PROMOTION, ProductLoop};
-use tile_schedule::{Edge, Graph, Schedule, Use, rings::Step};
+use tile_schedule::{Edge, Graph, Reservation, Schedule, rings::RingTile};
 
 /// The agents, by number, and what they are called.
 pub const PRODUCER: usize = 0;
@@ -118,7 +118,7 @@ impl Order {
 /// The turns of a ring.
 pub struct Ring<'c> {
     pub products: Vec<OpRef<'c>>,
-    pub steps: Vec<Step>,
+    pub steps: Vec<RingTile>,
 }
 
 impl<'c> Division<'c> {
@@ -153,9 +153,9 @@ impl<'c> Division<'c> {
         let chain = clocks(numbers.chain(p.a_place));
         let warpgroups = self.warpgroups();
         let instructions = (p.m / 64) * (p.n / columns) * (p.k * p.operand.bits() / 256);
-        let mut footprint = vec![Use { pool: super::TENSOR, start, clocks: tensor }];
+        let mut footprint = vec![Reservation { pool: super::TENSOR, start, clocks: tensor }];
         if changed > 0 {
-            footprint.push(Use { pool: super::SHARED, start: 0, clocks: changed });
+            footprint.push(Reservation { pool: super::SHARED, start: 0, clocks: changed });
         }
         // One warpgroup's part of it.
         let mut issue = start.div_ceil(warpgroups) + instructions.div_ceil(warpgroups);
@@ -164,7 +164,7 @@ impl<'c> Division<'c> {
             // Each sum of each thread once, by the warps of a warpgroup on four schedulers; all of it is waited for.
             let additions = f64::from(p.m * p.n) / 128.0 * f64::from(p.k.div_ceil(PROMOTION));
             let clocks = clocks(additions * machine.get("pipe.fma.beside_wgmma").ok()?);
-            footprint.push(Use { pool: super::FMA, start: start + tensor, clocks });
+            footprint.push(Reservation { pool: super::FMA, start: start + tensor, clocks });
             latency += clocks.div_ceil(warpgroups);
             issue = latency;
         }
@@ -231,7 +231,7 @@ impl<'c> Division<'c> {
             let Some(reader) = place(fed.dot.op()) else { continue };
             let fills: Vec<usize> = fed.fills.iter().filter_map(|f| place(*f)).collect();
             let lead = fills.iter().map(|f| costs[*f].latency + crossing).max().unwrap_or(0);
-            let step = Step { fills, lead, reader, done: costs[reader].latency, back: crossing };
+            let step = RingTile { fills, lead, reader, done: costs[reader].latency, back: crossing };
             match rings.iter_mut().find(|(stages, _)| *stages == fed.stages) {
                 Some((_, ring)) => {
                     ring.products.push(fed.dot.op());
