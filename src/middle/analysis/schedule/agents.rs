@@ -34,7 +34,7 @@ use crate::dialect::{
 };
 use rustc_hash::FxHashMap;
 use tile_machine::Machine;
-use tile_plan::{APlace, Major, Numbers, PROMOTION, ProductLoop};
+use tile_plan::{AStorage, DotLoop, Major, Numbers, PROMOTION};
 use tile_schedule::{Edge, Graph, Reservation, Schedule, rings::RingTile};
 
 /// The agents, by number, and what they are called.
@@ -68,7 +68,7 @@ struct Fed<'c> {
     /// Its stages, and whether warps fill them. Products with equal ones take turns with one ring. Of products that
     /// share tiles the last one has those of all, because it is the last that reads them, and the others have none.
     stages: Vec<(MemDescType<'c>, bool)>,
-    product: ProductLoop,
+    product: DotLoop,
 }
 
 /// An order of the consumers' operations.
@@ -147,10 +147,10 @@ impl<'c> Division<'c> {
         let columns = self.plan.columns.min(p.n);
         let clocks = |c: f64| c.ceil() as u32;
         // Consumers change stages before they multiply, unless others do.
-        let changed = clocks(2.0 * f64::from(p.prepared_bytes()) / machine.get("shared.bytes_per_clk").ok()?);
+        let changed = clocks(2.0 * f64::from(p.converted_bytes()) / machine.get("shared.bytes_per_clk").ok()?);
         let start = if self.plan.preparer.is_some() { 0 } else { changed };
         let tensor = clocks(numbers.tensor(p, columns));
-        let chain = clocks(numbers.chain(p.a_place));
+        let chain = clocks(numbers.chain(p.a_storage));
         let warpgroups = self.warpgroups();
         let instructions = (p.m / 64) * (p.n / columns) * (p.k * p.operand.bits() / 256);
         let mut footprint = vec![Reservation { pool: super::TENSOR, start, clocks: tensor }];
@@ -255,9 +255,9 @@ impl<'c> Fed<'c> {
         let operand = operand_type([(dot.lhs(), dot.lhs_unsigned()), (dot.rhs(), dot.rhs_unsigned())])?;
         let extent = |e: i64| u32::try_from(e).ok();
         let (m, n, k) = (*lhs.shape.first()?, *rhs.shape.get(1)?, *lhs.shape.get(1)?);
-        let mut product = ProductLoop::new((extent(m)?, extent(n)?, extent(k)?), operand);
+        let mut product = DotLoop::new((extent(m)?, extent(n)?, extent(k)?), operand);
         let element = element_of(lhs.element, false);
-        product.exact_sums = element.is_some_and(|e| promotes(e, dot.fast_acc(), (dot.acc(), k), PROMOTION));
+        product.exact_accumulation = element.is_some_and(|e| promotes(e, dot.fast_acc(), (dot.acc(), k), PROMOTION));
         let (mut fills, mut stages) = (vec![], vec![]);
         for (number, v) in [dot.lhs(), dot.rhs()].into_iter().enumerate() {
             match Source::of(v, dot.op()) {
@@ -280,7 +280,7 @@ impl<'c> Fed<'c> {
                 }
                 // It is stored where it is computed, as it lies there.
                 Source::Stays => between(v, &|op| block_of(op) != block_of(dot.op()), roles),
-                Source::Computed if number == 0 => product.a_place = APlace::Registers { extra: 0 },
+                Source::Computed if number == 0 => product.a_storage = AStorage::Registers { extra: 0 },
                 Source::Computed => {}
             }
         }
