@@ -2,6 +2,7 @@
 
 mod agents;
 mod big_tiles;
+mod converted_operands;
 mod corpus;
 mod dots;
 mod extended_shared;
@@ -9,11 +10,10 @@ mod fuzz_bodies;
 mod gpu_kit;
 mod grouped_products;
 mod libdevice;
-mod producer_computed;
 mod memory;
 mod movement;
 mod multimem;
-mod converted_operands;
+mod producer_computed;
 mod product_chains;
 mod reductions;
 mod semantics;

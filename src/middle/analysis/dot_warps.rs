@@ -23,7 +23,7 @@ use crate::dialect::{
 };
 use melior::ir::{Type, TypeLike};
 use mlir_sys::*;
-use tile_layout::{Multiplier, Product};
+use tile_layout::{DotShape, Multiplier};
 use tile_mma::{Element, Unit};
 use tile_targets::Target;
 
@@ -135,7 +135,7 @@ fn changes_float_format(op: OpRef<'_>) -> bool {
 /// Registers of a thread for one step of both operands along K; `scaled` multiplies if the target has an instruction
 /// that scales.
 fn slice(lhs: &Tensor<'_>, rhs: &Tensor<'_>, acc: &Tensor<'_>, scaled: Option<Instruction>, warps: u64) -> u64 {
-    let Ok(product) = Product::new(&lhs.tile_shape(), &rhs.tile_shape(), &acc.tile_shape()) else { return 0 };
+    let Ok(product) = DotShape::new(&lhs.tile_shape(), &rhs.tile_shape(), &acc.tile_shape()) else { return 0 };
     let (multiplier, depth) = match scaled {
         Some(instruction) => instruction.multiplier(lhs.element).map(|m| (m, u64::from(instruction.shape[2]))),
         None => Some(step(lhs.element)),

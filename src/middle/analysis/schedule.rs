@@ -35,7 +35,7 @@ use melior::ir::{Attribute, r#type::IntegerType};
 use rustc_hash::{FxHashMap, FxHashSet};
 use tile_machine::Machine;
 use tile_plan::Numbers;
-use tile_schedule::{Agent, Edge, Graph, Group, Node, Pool, Use};
+use tile_schedule::{Agent, Edge, Graph, Group, Node, Pool, Reservation};
 use tile_targets::Target;
 
 /// Discardable attributes of operations in loops. Those that a program has are kept.
@@ -89,7 +89,7 @@ pub struct LoopCosts {
 pub struct Cost {
     pub op: String,
     pub gid: i64,
-    pub footprint: Vec<Use>,
+    pub footprint: Vec<Reservation>,
     pub issue: u32,
     pub latency: u32,
     pub registers: u32,
@@ -416,7 +416,7 @@ impl<'c> Model<'_, 'c> {
         let mut busy = |pool: usize, clocks: f64| {
             let clocks = clocks.ceil() as u32;
             if clocks > 0 {
-                cost.footprint.push(Use { pool, start: 0, clocks });
+                cost.footprint.push(Reservation { pool, start: 0, clocks });
             }
             clocks
         };
@@ -489,7 +489,7 @@ impl<'c> Model<'_, 'c> {
         let t = Tensor::of_value(result(op, 0))?;
         let bytes = t.elements() as u64 * u64::from(memory_bits(t.element)) / 8;
         let moved = (bytes as f64 / self.machine.get("l2.all_shared").ok()?).ceil() as u32;
-        let footprint = vec![Use { pool: MEMORY, start: 0, clocks: moved }];
+        let footprint = vec![Reservation { pool: MEMORY, start: 0, clocks: moved }];
         let (issue, latency) = match role {
             Role::ProducerComputed => {
                 let clocks = arithmetic(op, division.plan.producer_warps().into(), self.machine, true)?;

@@ -24,8 +24,8 @@ use std::{
     ffi::c_void,
     panic::{AssertUnwindSafe, catch_unwind},
 };
-use tile_layout::{Layout, LayoutError, Multiplier, Operand, Product, Shape, warpgroups_of};
-use tile_mma::Place;
+use tile_layout::{DotShape, Layout, LayoutError, Multiplier, Operand, Shape, warpgroups_of};
+use tile_mma::Storage;
 
 /// What C++ calls: reports what is wrong with a product, if anything is.
 pub(super) unsafe extern "C" fn check(op: MlirOperation, report: MlirStringCallback, data: *mut c_void) {
@@ -47,7 +47,7 @@ pub(super) unsafe extern "C" fn check(op: MlirOperation, report: MlirStringCallb
 /// A product's operands with their layouts.
 struct Check<'c> {
     context: &'c Context,
-    product: Product,
+    product: DotShape,
     multiplier: Multiplier,
     accumulator: Layout,
     dot: AnyDot<'c>,
@@ -58,7 +58,7 @@ fn verdict(dot: AnyDot<'_>) -> Result<(), String> {
     let tensor = |v| Tensor::of_value(v).ok_or("operand is no tensor");
     let (lhs, rhs, acc) = (tensor(dot.lhs())?, tensor(dot.rhs())?, tensor(dot.acc())?);
     let shape = |t: &Tensor<'_>| Shape::new(&t.shape).map_err(error);
-    let product = Product::new(&shape(&lhs)?, &shape(&rhs)?, &shape(&acc)?).map_err(error)?;
+    let product = DotShape::new(&shape(&lhs)?, &shape(&rhs)?, &shape(&acc)?).map_err(error)?;
     let instruction = dot.instruction().ok_or("expected M, N and K of an instruction")?;
     let context = context_of(dot.op());
     let name = instruction.to_attr(context);
@@ -77,8 +77,8 @@ fn verdict(dot: AnyDot<'_>) -> Result<(), String> {
         }
         Some(i) => {
             for (what, operand) in [("lhs", Operand::A), ("rhs", Operand::B), ("acc", Operand::Accumulator)] {
-                let places = i.row.places(operand);
-                if !places.contains(&Place::Register) {
+                let places = i.row.storage(operand);
+                if !places.contains(&Storage::Register) {
                     let places: Vec<_> = places.iter().map(|p| p.name()).collect();
                     return Err(format!("{what} of {name} must be in {}, not in registers", places.join(" or ")));
                 }

@@ -55,7 +55,7 @@ use crate::{
 use melior::{Context, ir::Attribute};
 use rustc_hash::FxHashSet;
 use tile_mma::Element;
-use tile_plan::{APlace, Hints, Machine, Major, NoPlan, OperandType, Plan, ProductLoop};
+use tile_plan::{AStorage, DotLoop, Hints, Machine, Major, NoPlan, OperandType, Plan};
 use tile_targets::{Feature, Target};
 
 #[derive(Clone, Default)]
@@ -100,7 +100,7 @@ type Obstacle<'c> = (OpRef<'c>, String);
 /// A product, and what the planner has to know of it.
 struct Found<'c> {
     op: OpRef<'c>,
-    product: ProductLoop,
+    product: DotLoop,
     sides: [Side<'c>; 2],
     /// Operands that a stage of its ring holds, and whether warps fill them. Of products that share tiles one has those
     /// of all, and the others none.
@@ -185,12 +185,12 @@ fn plan<'c>(
     let op = first.op;
     // The deepest takes the largest stages.
     let deepest = products.iter().map(|p| p.product).max_by_key(|p| p.k).unwrap_or(first.product);
-    let product = ProductLoop { over_tiles: loops(op) > 1, ..deepest };
+    let product = DotLoop { over_tiles: loops(op) > 1, ..deepest };
     let plan = tile_plan::plan(&product, &hints, &machine).map_err(|e| refusal(&products, &e))?;
     mark_computed(&products, context);
     let rings = rings(&products).len() as u32;
     // Where the producer's warps make tiles, they move elements too.
-    let movers = if product.made.contains(&true) { 2 } else { 1 };
+    let movers = if product.producer_computed.contains(&true) { 2 } else { 1 };
     let fit = |scratch: u32| stages(&plan, &product, rings, scratch * movers);
     let least = least_scratch(plan.groups.0 * plan.groups.1);
     let mut scratch = scratch(function.op(), &product, &products, &loads.computed).max(least);
@@ -276,7 +276,7 @@ fn hints<'c>(function: nv_tileaa::FuncOp<'c>, loads: &[OpRef<'c>], target: &Targ
 
 /// Stages of each ring, with room beside them for what the kernel moves through shared memory; none if fewer than two
 /// fit.
-fn stages(plan: &Plan, product: &ProductLoop, rings: u32, scratch: u32) -> Option<u32> {
+fn stages(plan: &Plan, product: &DotLoop, rings: u32, scratch: u32) -> Option<u32> {
     let room = plan.shared_available.checked_sub(scratch + OTHER_BYTES)?;
     let fit = room / rings / product.stage_bytes().next_multiple_of(1024);
     Some(plan.stages.min(fit)).filter(|s| *s >= 2)
@@ -285,7 +285,7 @@ fn stages(plan: &Plan, product: &ProductLoop, rings: u32, scratch: u32) -> Optio
 /// Bytes that conversions need beside the rings. Where tensors are computed with only behind all products they use the
 /// rings' memory. In a loop over tiles a result should go through shared memory at once.
 /// `in_stages` is what is computed where the operands lie.
-fn scratch(function: OpRef<'_>, product: &ProductLoop, products: &[Found<'_>], in_stages: &[OpRef<'_>]) -> u32 {
+fn scratch(function: OpRef<'_>, product: &DotLoop, products: &[Found<'_>], in_stages: &[OpRef<'_>]) -> u32 {
     let outermost = |op: OpRef<'_>| -> usize {
         let ancestors = std::iter::successors(Some(op), |o| parent_op(*o).filter(|p| op_key(*p) != op_key(function)));
         ancestors.last().map_or(0, op_key)
@@ -357,8 +357,8 @@ fn product<'c>(
         return Err(not("no warpgroup instruction multiplies these types"));
     }
     let extent = |e: i64| u32::try_from(e).unwrap_or(u32::MAX);
-    let mut product = ProductLoop::new((extent(m), extent(n), extent(k)), operand);
-    product.exact_sums = element_of(lhs.element, false)
+    let mut product = DotLoop::new((extent(m), extent(n), extent(k)), operand);
+    product.exact_accumulation = element_of(lhs.element, false)
         .is_some_and(|e| promotes(e, dot.fast_acc(), (dot.acc(), k), tile_plan::PROMOTION));
     product.result_bits = stored_bits(function, m * n).unwrap_or(storage_bits(acc.element));
     let (mut sides, mut no_copies) = (vec![], vec![]);
@@ -396,7 +396,7 @@ fn product<'c>(
             }
             // A tile that is loaded into the registers of those who multiply waits for memory in each iteration.
             Source::Computed if i == 0 && matches!(operand.bits(), 8 | 16) && comes_from_product(v) => {
-                product.a_place = APlace::Registers { extra: 0 };
+                product.a_storage = AStorage::Registers { extra: 0 };
                 sides.push(Side::Registers(v));
                 continue;
             }
@@ -415,10 +415,10 @@ fn product<'c>(
         if made.fast != depth {
             *[&mut product.a_major, &mut product.b_major][i] = Major::Mn;
         }
-        product.made[i] = true;
+        product.producer_computed[i] = true;
         product.copied[i] = made.copied;
-        product.made_instructions += made.instructions;
-        product.made_loads = product.made_loads.max(made.loads);
+        product.producer_instructions += made.instructions;
+        product.producer_loads = product.producer_loads.max(made.loads);
         for (most, registers) in product.producer_registers.iter_mut().zip(made.registers) {
             *most = registers.max(*most);
         }

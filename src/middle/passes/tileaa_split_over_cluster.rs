@@ -57,7 +57,7 @@ use crate::{
 };
 use demand::{Demands, Obstacle, Prefer};
 use melior::Context;
-use tile_plan::{Machine, ProductLoop};
+use tile_plan::{DotLoop, Machine};
 use tile_targets::{Feature, Target};
 
 #[derive(Clone, Default)]
@@ -143,14 +143,14 @@ fn choose<'c>(
         Some(AnyOp::DotOp(_) | AnyOp::DotScaledOp(_)) => Some(o),
         _ => None,
     });
-    let products: Option<Vec<ProductLoop>> = dots.iter().map(|dot| product_of(DotOp::cast(*dot)?)).collect();
+    let products: Option<Vec<DotLoop>> = dots.iter().map(|dot| product_of(DotOp::cast(*dot)?)).collect();
     let (Some(products), Ok(machine)) = (products, Machine::named(target.name)) else { return Ok(None) };
     if products.is_empty() {
         return Ok(None);
     }
     let valid = |n: &i64| (1..=most).contains(n) && n.count_ones() == 1;
     let hint = function.hints().and_then(|h| int_hint(h, target.name, "num_cta_in_cga", |n| valid(&n)));
-    let clocks = |products: &[ProductLoop]| -> Option<f64> {
+    let clocks = |products: &[DotLoop]| -> Option<f64> {
         let plans = products.iter().map(|p| tile_plan::plan(p, &tile_plan::Hints::default(), &machine).ok());
         plans.map(|plan| Some(plan?.prediction.tile)).sum()
     };
@@ -193,26 +193,26 @@ fn choose<'c>(
 }
 
 /// The part of a product that one of `count` thread blocks computes.
-fn part(product: &ProductLoop, count: i64, by: Prefer) -> ProductLoop {
+fn part(product: &DotLoop, count: i64, by: Prefer) -> DotLoop {
     let count = count as u32;
     match by {
-        Prefer::Rows => ProductLoop { m: product.m / count, ..*product },
-        Prefer::Columns => ProductLoop { n: product.n / count, ..*product },
+        Prefer::Rows => DotLoop { m: product.m / count, ..*product },
+        Prefer::Columns => DotLoop { n: product.n / count, ..*product },
     }
 }
 
 /// The product as the planner knows it before anybody has looked where its operands come from; none if warpgroups
 /// cannot multiply such elements.
-fn product_of(dot: DotOp<'_>) -> Option<ProductLoop> {
+fn product_of(dot: DotOp<'_>) -> Option<DotLoop> {
     let (lhs, rhs) = (Tensor::of_value(dot.lhs())?, Tensor::of_value(dot.rhs())?);
     let [.., m, k] = lhs.shape[..] else { return None };
     let extent = |e: i64| u32::try_from(e).ok();
     let n = *rhs.shape.last()?;
-    let mut product = ProductLoop::new(
+    let mut product = DotLoop::new(
         (extent(m)?, extent(n)?, extent(k)?),
         operand_type([(dot.lhs(), dot.lhs_unsigned()), (dot.rhs(), dot.rhs_unsigned())])?,
     );
-    product.exact_sums = element_of(lhs.element, false)
+    product.exact_accumulation = element_of(lhs.element, false)
         .is_some_and(|e| promotes(e, dot.fast_acc(), (dot.acc(), k), tile_plan::PROMOTION));
     Some(product)
 }

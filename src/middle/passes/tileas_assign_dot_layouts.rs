@@ -42,7 +42,7 @@ use melior::{
 use mlir_sys::*;
 use rustc_hash::FxHashSet;
 use tile_layout::{
-    FragmentStride, Multiplier, Operand, Product, WARPGROUP_ROWS, warpgroup_accumulator, warpgroup_left,
+    DotShape, FragmentStride, Multiplier, Operand, WARPGROUP_ROWS, warpgroup_accumulator, warpgroup_left,
 };
 use tile_targets::Target;
 
@@ -170,7 +170,7 @@ impl<'c> Assign<'c> {
         let multiplier = instruction
             .multiplier(lhs.element)
             .ok_or_else(|| fail(op, "the instruction leaves its sums outside of registers"))?;
-        let product = Product::new(&lhs.tile_shape(), &rhs.tile_shape(), &acc.tile_shape()).map_err(error)?;
+        let product = DotShape::new(&lhs.tile_shape(), &rhs.tile_shape(), &acc.tile_shape()).map_err(error)?;
         let grid = product.arrange(multiplier, self.warps, rows);
         let layout = product.accumulator(multiplier, grid, apart).map_err(error)?;
         let mut layouts = vec![

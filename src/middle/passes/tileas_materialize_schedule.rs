@@ -72,7 +72,7 @@ impl RustPass for MaterializeSchedule {
         let settings = Settings {
             exhaustive: options.exhaustive(),
             rows: natural(options.rrt_size_threshold(), "rrt-size-threshold")?,
-            largest: Some(natural(options.largest_interval(), "largest-interval")?).filter(|clocks| *clocks > 0),
+            max_interval: Some(natural(options.largest_interval(), "largest-interval")?).filter(|clocks| *clocks > 0),
             ..Settings::default()
         };
         let rounds = natural(options.max_constraint_iterations(), "max-constraint-iterations")?;

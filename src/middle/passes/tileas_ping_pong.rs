@@ -51,7 +51,7 @@ use crate::{
 };
 use melior::Context;
 use tile_machine::Machine;
-use tile_plan::{APlace, Numbers, ProductLoop};
+use tile_plan::{AStorage, DotLoop, Numbers};
 
 #[derive(Clone, Default)]
 pub struct PingPong;
@@ -245,9 +245,9 @@ impl Costs {
         let extent = |e: &i64| u32::try_from(*e).ok();
         let shape = (extent(sums.shape.first()?)?, extent(sums.shape.last()?)?, extent(right.shape().first()?)?);
         let operand = operand_of(element_of(right.element_type(), dot.rhs_unsigned())?)?;
-        let mut product = ProductLoop::new(shape, operand);
+        let mut product = DotLoop::new(shape, operand);
         if MemDescType::cast(ty(dot.lhs())).is_none() {
-            product.a_place = APlace::Registers { extra: 0 };
+            product.a_storage = AStorage::Registers { extra: 0 };
         }
         Some(self.numbers.tensor(&product, by.shape[1]))
     }

@@ -34,8 +34,8 @@ use crate::dialect::{
 };
 use rustc_hash::FxHashMap;
 use tile_machine::Machine;
-use tile_plan::{APlace, Major, Numbers, PROMOTION, ProductLoop};
-use tile_schedule::{Edge, Graph, Schedule, Use, rings::Step};
+use tile_plan::{AStorage, DotLoop, Major, Numbers, PROMOTION};
+use tile_schedule::{Edge, Graph, Reservation, Schedule, rings::RingTile};
 
 /// The agents, by number, and what they are called.
 pub const PRODUCER: usize = 0;
@@ -68,7 +68,7 @@ struct Fed<'c> {
     /// Its stages, and whether warps fill them. Products with equal ones take turns with one ring. Of products that
     /// share tiles the last one has those of all, because it is the last that reads them, and the others have none.
     stages: Vec<(MemDescType<'c>, bool)>,
-    product: ProductLoop,
+    product: DotLoop,
 }
 
 /// An order of the consumers' operations.
@@ -118,7 +118,7 @@ impl Order {
 /// The turns of a ring.
 pub struct Ring<'c> {
     pub products: Vec<OpRef<'c>>,
-    pub steps: Vec<Step>,
+    pub steps: Vec<RingTile>,
 }
 
 impl<'c> Division<'c> {
@@ -147,15 +147,15 @@ impl<'c> Division<'c> {
         let columns = self.plan.columns.min(p.n);
         let clocks = |c: f64| c.ceil() as u32;
         // Consumers change stages before they multiply, unless others do.
-        let changed = clocks(2.0 * f64::from(p.prepared_bytes()) / machine.get("shared.bytes_per_clk").ok()?);
+        let changed = clocks(2.0 * f64::from(p.converted_bytes()) / machine.get("shared.bytes_per_clk").ok()?);
         let start = if self.plan.converter.is_some() { 0 } else { changed };
         let tensor = clocks(numbers.tensor(p, columns));
-        let chain = clocks(numbers.chain(p.a_place));
+        let chain = clocks(numbers.chain(p.a_storage));
         let warpgroups = self.warpgroups();
         let instructions = (p.m / 64) * (p.n / columns) * (p.k * p.operand.bits() / 256);
-        let mut footprint = vec![Use { pool: super::TENSOR, start, clocks: tensor }];
+        let mut footprint = vec![Reservation { pool: super::TENSOR, start, clocks: tensor }];
         if changed > 0 {
-            footprint.push(Use { pool: super::SHARED, start: 0, clocks: changed });
+            footprint.push(Reservation { pool: super::SHARED, start: 0, clocks: changed });
         }
         // One warpgroup's part of it.
         let mut issue = start.div_ceil(warpgroups) + instructions.div_ceil(warpgroups);
@@ -164,7 +164,7 @@ impl<'c> Division<'c> {
             // Each sum of each thread once, by the warps of a warpgroup on four schedulers; all of it is waited for.
             let additions = f64::from(p.m * p.n) / 128.0 * f64::from(p.k.div_ceil(PROMOTION));
             let clocks = clocks(additions * machine.get("pipe.fma.beside_wgmma").ok()?);
-            footprint.push(Use { pool: super::FMA, start: start + tensor, clocks });
+            footprint.push(Reservation { pool: super::FMA, start: start + tensor, clocks });
             latency += clocks.div_ceil(warpgroups);
             issue = latency;
         }
@@ -231,7 +231,7 @@ impl<'c> Division<'c> {
             let Some(reader) = place(fed.dot.op()) else { continue };
             let fills: Vec<usize> = fed.fills.iter().filter_map(|f| place(*f)).collect();
             let lead = fills.iter().map(|f| costs[*f].latency + crossing).max().unwrap_or(0);
-            let step = Step { fills, lead, reader, done: costs[reader].latency, back: crossing };
+            let step = RingTile { fills, lead, reader, done: costs[reader].latency, back: crossing };
             match rings.iter_mut().find(|(stages, _)| *stages == fed.stages) {
                 Some((_, ring)) => {
                     ring.products.push(fed.dot.op());
@@ -255,9 +255,9 @@ impl<'c> Fed<'c> {
         let operand = operand_type([(dot.lhs(), dot.lhs_unsigned()), (dot.rhs(), dot.rhs_unsigned())])?;
         let extent = |e: i64| u32::try_from(e).ok();
         let (m, n, k) = (*lhs.shape.first()?, *rhs.shape.get(1)?, *lhs.shape.get(1)?);
-        let mut product = ProductLoop::new((extent(m)?, extent(n)?, extent(k)?), operand);
+        let mut product = DotLoop::new((extent(m)?, extent(n)?, extent(k)?), operand);
         let element = element_of(lhs.element, false);
-        product.exact_sums = element.is_some_and(|e| promotes(e, dot.fast_acc(), (dot.acc(), k), PROMOTION));
+        product.exact_accumulation = element.is_some_and(|e| promotes(e, dot.fast_acc(), (dot.acc(), k), PROMOTION));
         let (mut fills, mut stages) = (vec![], vec![]);
         for (number, v) in [dot.lhs(), dot.rhs()].into_iter().enumerate() {
             match Source::of(v, dot.op()) {
@@ -280,7 +280,7 @@ impl<'c> Fed<'c> {
                 }
                 // It is stored where it is computed, as it lies there.
                 Source::Resident => between(v, &|op| block_of(op) != block_of(dot.op()), roles),
-                Source::Computed if number == 0 => product.a_place = APlace::Registers { extra: 0 },
+                Source::Computed if number == 0 => product.a_storage = AStorage::Registers { extra: 0 },
                 Source::Computed => {}
             }
         }

@@ -30,7 +30,7 @@ use crate::dialect::{
     rt::*,
     shared_memory::shared_layout,
 };
-use tile_layout::turned_panels;
+use tile_layout::transposed_panels;
 
 /// Bytes of a panel.
 const PANEL: u64 = 128 * 128;
@@ -50,7 +50,7 @@ struct Pair<'c> {
 impl<'c> Lower<'c, '_> {
     pub(super) fn local_transpose(&mut self, op: LocalTransposeOp<'c>) -> Result<(), Failed> {
         let layout = |v: Val<'c>| MemDescType::cast(ty(v)).and_then(shared_layout);
-        let panels = layout(op.source()).zip(layout(op.dest())).and_then(|(from, to)| turned_panels(&from, &to));
+        let panels = layout(op.source()).zip(layout(op.dest())).and_then(|(from, to)| transposed_panels(&from, &to));
         let panels = panels.ok_or_else(|| fail(op.op(), "the tile is not made of panels that are turned"))?;
         let memory = self.shared_address(op.op(), op.source())?;
         let panel_bits = panels.ilog2();

@@ -17,7 +17,7 @@ use crate::{
     },
 };
 use rustc_hash::FxHashSet;
-use tile_plan::{Hints, Kernel, MOST_STAGES, Machine, Ring, plan_kernel};
+use tile_plan::{Hints, Kernel, MAX_STAGES, Machine, Ring, plan_kernel};
 
 /// Warpgroups that a plan of a kernel has at most.
 const MOST_GROUPS: u32 = 2;
@@ -45,12 +45,12 @@ pub(super) fn plan<'c>(
     let inside = || products.iter().filter(|p| block_of(p.op) == block);
     let computed = inside().next().and_then(|p| block_around(p.op)).map_or(0, elements_computed);
     // Where the producer's warps make tiles, they move elements too.
-    let movers = if products.iter().any(|p| p.product.made.contains(&true)) { 2 } else { 1 };
+    let movers = if products.iter().any(|p| p.product.producer_computed.contains(&true)) { 2 } else { 1 };
     // Two barriers for each stage, or a third one where a converter may change it.
-    let converted = products.iter().any(|p| p.product.prepared_bytes() > 0);
-    let barriers = (if converted { 3 } else { 2 }) * rings.len() as u32 * MOST_STAGES;
+    let converted = products.iter().any(|p| p.product.converted_bytes() > 0);
+    let barriers = (if converted { 3 } else { 2 }) * rings.len() as u32 * MAX_STAGES;
     let kernel = Kernel {
-        products: inside().map(|p| p.product).collect(),
+        dots: inside().map(|p| p.product).collect(),
         elsewhere: products.iter().filter(|p| block_of(p.op) != block).map(|p| p.product).collect(),
         rings: rings
             .iter()

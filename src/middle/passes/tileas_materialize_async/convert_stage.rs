@@ -26,7 +26,7 @@ use crate::dialect::{
     shared_memory::{ALIGNMENT, aligned_storage_type, shared_layout, vector_of, with_stages},
 };
 use melior::ir::{Type, attribute::IntegerAttribute, r#type::IntegerType};
-use tile_layout::{Direction, InPlace, Layout, Shape, SharedAccess, SharedLayout, turned_panels};
+use tile_layout::{Direction, InPlace, Layout, Shape, SharedAccess, SharedLayout, transposed_panels};
 
 /// Registers of a thread that hold elements at a time.
 const REGISTERS: u64 = 16;
@@ -68,7 +68,7 @@ fn change_one<'c>(
     let from = MemDescType::cast(ty(slot)).ok_or_else(|| not("not a memdesc"))?;
     let layouts = shared_layout(from).zip(shared_layout(desc)).ok_or_else(|| not("storage has no layout"))?;
     let bits = storage_bits(desc.element_type());
-    if bits == 8 && computed.is_empty() && turned_panels(&layouts.0, &layouts.1).is_some() {
+    if bits == 8 && computed.is_empty() && transposed_panels(&layouts.0, &layouts.1).is_some() {
         let transposed = MemDescReinterpretOp::build(b, desc.into(), slot).map_err(error)?.result();
         LocalTransposeOp::build(b, slot, transposed).map_err(error)?;
         return Ok(());
