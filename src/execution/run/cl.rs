@@ -73,8 +73,8 @@ simulation:
 
 timing:
   --timing[=MACHINE]     predict the launch's time on a machine (sm_80, sm_90, sm_100, sm_120) instead of running it: a
-                         few blocks are run, no results are computed; without MACHINE that of the program's target, or
-                         sm_90 where the target has none
+                         few blocks are run, no results are computed; without MACHINE that of the program's target or
+                         of its family
   --registers N          registers of a thread as the assembler has allocated them; estimated where nothing is given
   --timing-clock CLOCK   highest (default), sustained for the clock that the machine's limit of power leaves to the
                          launch when it is repeated, or a number of MHz

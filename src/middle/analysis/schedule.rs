@@ -153,10 +153,10 @@ pub fn loops_to_shape<'c>(module: OpRef<'c>, target: &Target) -> Vec<OpRef<'c>> 
     unplanned.flat_map(loops_in).filter(|l| is_worth_scheduling(*l, target)).collect()
 }
 
-/// The target of a function with constraints, and its machine: that of sm_90 where there is none of its own.
+/// The target of a function with constraints, and its machine: its own or its family's.
 pub fn machine_of<'c>(function: OpRef<'c>) -> Option<(&'static Target, Machine)> {
     let name = discardable_attr(function, constraint::MACHINE).map(string_attr)?;
-    let machine = Machine::named(name).or_else(|_| Machine::named("sm_90")).ok()?;
+    let machine = Machine::of_target(name).ok()?;
     Some((Target::by_name(name)?, machine))
 }
 

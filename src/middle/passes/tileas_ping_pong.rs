@@ -233,7 +233,7 @@ fn pays(around: OpRef<'_>, groups: i64, costs: Option<&Costs>) -> bool {
 impl Costs {
     /// None for machines without such numbers.
     fn of(target: &str) -> Option<Self> {
-        let machine = Machine::named(target).or_else(|_| Machine::named("sm_90")).ok()?;
+        let machine = Machine::of_target(target).ok()?;
         let numbers = Numbers::new(&tile_plan::Machine::named(&machine.name).ok()?).ok()?;
         Some(Self { machine, numbers })
     }
