@@ -1,6 +1,6 @@
 # How far the long work of a script is, on standard error: for scripts that source this. On a terminal the last line
 # changes, otherwise there is a line now and then: every 10 seconds, or as many as TILEIRAS_PROGRESS says; with 0 there
-# is none. The commands in Rust do the same: src/driver/progress.rs.
+# is none. The commands in Rust do the same: src/command/driver/progress.rs.
 
 progress_interval=${TILEIRAS_PROGRESS:-10}
 [[ $progress_interval =~ ^[0-9]+(\.[0-9]+)?$ ]] || progress_interval=10

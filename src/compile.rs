@@ -18,7 +18,7 @@ use crate::{
     passes, pipeline,
     pipeline::Stage,
     plugin,
-    snapshots::{self, Log},
+    snapshots::Log,
     translate::{
         self,
         nesting::{self, with_stack},
@@ -708,6 +708,8 @@ fn place(l: melior::ir::Location<'_>) -> Option<Location> {
     location::file_line(l).map(|p| Location::new(p.file, p.line, p.column))
 }
 
+pub mod locations;
 mod restart;
+pub mod snapshots;
 #[cfg(test)]
 mod tests;

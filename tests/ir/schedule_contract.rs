@@ -8,7 +8,7 @@
 //! * They make the analysis and nothing else; the program, and what is known of it, stays:
 //!   `constraints_are_attributes_alone`.
 //! * Each pass declares what it preserves, which is held when the pipeline is built:
-//!   `passes_between_constraints_and_schedule_preserve_them` of `src/pipeline/options/tests.rs`.
+//!   `passes_between_constraints_and_schedule_preserve_them` of `src/middle/pipeline/options/tests.rs`.
 //! * And when it runs: a pass that does not is a hard error with the text of the document:
 //!   `a_loop_that_is_another_one_is_an_error`.
 //! * Nothing is described a second time without a word: `nothing_is_described_twice`.

@@ -146,7 +146,7 @@ fn square(file: &str, a: &str, c: &str) -> Row {
 
 /// A number of a machine's file.
 fn number(machine: &str, key: &str) -> Result<f64, String> {
-    let path = root().join(format!("src/machine/data/{machine}.json"));
+    let path = root().join(format!("src/gpu/machine/data/{machine}.json"));
     let text = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
     let file: serde_json::Value = serde_json::from_str(&text).map_err(|e| format!("{}: {e}", path.display()))?;
     file["values"][key]["value"].as_f64().ok_or_else(|| format!("{machine} has no {key}"))

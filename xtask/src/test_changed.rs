@@ -158,7 +158,7 @@ fn tests_of(file: &str) -> Selection {
 
 /// A file of one pass.
 fn pass(file: &str, naming: &dyn Fn(&str) -> Vec<String>) -> Selection {
-    let pass = file.strip_prefix("src/passes/")?.split(['/', '.']).next()?.replace('_', "-");
+    let pass = file.strip_prefix("src/middle/passes/")?.split(['/', '.']).next()?.replace('_', "-");
     let files = || naming(&pass).into_iter().map(|f| format!(" | test(=filecheck/{f})")).collect::<String>();
     (pass != "mod").then(|| format!("{WHOLE_PROGRAMS}{}", files()))
 }
@@ -193,9 +193,9 @@ mod tests {
         let package = |folder: &str, name: &str| (folder.to_string(), name.to_string());
         let packages = [
             package("", "tileiras"),
-            package("src/layout/", "tile-layout"),
-            package("src/driver/", "tile-driver"),
-            package("src/driver/version/", "tile-version"),
+            package("src/middle/layout/", "tile-layout"),
+            package("src/command/driver/", "tile-driver"),
+            package("src/command/driver/version/", "tile-version"),
             package("tests/support/", "tile-test-support"),
         ];
         let naming = |pass: &str| vec![format!("{pass}/a.mlir"), "tileas-other/b.mlir".into()];
@@ -211,11 +211,11 @@ mod tests {
             ("tests/results/tma.rs", Some("binary_id(tileiras::results) & test(/^tma[:\\/]/)")),
             ("tests/results/memory/views.rs", Some("binary_id(tileiras::results) & test(/^memory[:\\/]/)")),
             ("tests/ir/main.rs", Some("binary_id(tileiras::ir)")),
-            ("src/passes/tileas_slicing.rs", Some(&*programs("tileas-slicing"))),
-            ("src/passes/convert_tileas_to_llvm/print.rs", Some(&*programs("convert-tileas-to-llvm"))),
-            ("src/passes/mod.rs", Some("rdeps(=tileiras)")),
-            ("src/layout/map.rs", Some("rdeps(=tile-layout)")),
-            ("src/driver/version/lib.rs", Some("rdeps(=tile-version)")),
+            ("src/middle/passes/tileas_slicing.rs", Some(&*programs("tileas-slicing"))),
+            ("src/middle/passes/convert_tileas_to_llvm/print.rs", Some(&*programs("convert-tileas-to-llvm"))),
+            ("src/middle/passes/mod.rs", Some("rdeps(=tileiras)")),
+            ("src/middle/layout/map.rs", Some("rdeps(=tile-layout)")),
+            ("src/command/driver/version/lib.rs", Some("rdeps(=tile-version)")),
             ("tests/support/lit.rs", Some("rdeps(=tile-test-support)")),
             ("dialects-td/Passes.td", Some("rdeps(=tileiras)")),
             ("tests/driver/batch.rs", Some("package(=tile-driver)")),

@@ -13,13 +13,16 @@ const LAYERS: &[&str] = &["dialect", "analysis", "passes", "pipeline"];
 /// Parts that are above the layers and still do not know the command.
 const COMPILER: &[&str] = &["codegen", "translate", "compile"];
 
+/// Folders of `src/` that group parts.
+const GROUPS: &[&str] = &["input/", "middle/", "command/", "execution/"];
+
 /// The file that compares names of ops.
-const NAMES: &str = "src/dialect/upstream.rs";
+const NAMES: &str = "src/middle/dialect/upstream.rs";
 
 /// The passes among the files of the repository, by module name.
 pub fn passes(files: &[String]) -> Vec<String> {
     let module = |file: &String| {
-        let rest = file.strip_prefix("src/passes/")?;
+        let rest = file.strip_prefix("src/middle/passes/")?;
         let name = rest.strip_suffix("/mod.rs").or_else(|| rest.strip_suffix(".rs"))?;
         (!name.contains('/') && name != "mod").then(|| name.to_owned())
     };
@@ -29,6 +32,7 @@ pub fn passes(files: &[String]) -> Vec<String> {
 /// What is wrong with the imports of a file, by line. `lines` are without comments and literals.
 pub fn check(file: &str, lines: &[String], passes: &[String], report: &mut impl FnMut(usize, &str)) {
     let Some(path) = file.strip_prefix("src/") else { return };
+    let path = GROUPS.iter().find_map(|g| path.strip_prefix(g)).unwrap_or(path);
     let (part, rest) = path.split_once(['/', '.']).unwrap_or_default();
     if LAYERS.contains(&part) || COMPILER.contains(&part) {
         for (i, _) in lines.iter().enumerate().filter(|(_, line)| words(line, "tile_driver").next().is_some()) {
@@ -102,7 +106,8 @@ mod tests {
 
     #[test]
     fn imports() {
-        let passes = passes(&["one.rs", "two/mod.rs", "two/part.rs", "mod.rs"].map(|f| format!("src/passes/{f}")));
+        let passes =
+            passes(&["one.rs", "two/mod.rs", "two/part.rs", "mod.rs"].map(|f| format!("src/middle/passes/{f}")));
         assert_eq!(passes, ["one", "two"]);
         let found = |file: &str, line: &str| {
             let mut found = vec![];
@@ -110,35 +115,35 @@ mod tests {
             found.len()
         };
         for (file, line) in [
-            ("src/passes/one.rs", "use super::two::helper;"),
-            ("src/passes/one.rs", "use super::{two::helper, x};"),
-            ("src/passes/one/part.rs", "let x = super::super::two::helper();"),
-            ("src/passes/two/part.rs", "    passes::one::helper,"),
-            ("src/passes/one.rs", "use crate::passes::two;"),
-            ("src/passes/one.rs", "use crate::pipeline::Step;"),
-            ("src/analysis/facts.rs", "use crate::passes::one::helper;"),
-            ("src/analysis/facts.rs", "    passes::one::helper,"),
-            ("src/dialect/rt.rs", "use crate::{analysis::facts, dialect::rt};"),
+            ("src/middle/passes/one.rs", "use super::two::helper;"),
+            ("src/middle/passes/one.rs", "use super::{two::helper, x};"),
+            ("src/middle/passes/one/part.rs", "let x = super::super::two::helper();"),
+            ("src/middle/passes/two/part.rs", "    passes::one::helper,"),
+            ("src/middle/passes/one.rs", "use crate::passes::two;"),
+            ("src/middle/passes/one.rs", "use crate::pipeline::Step;"),
+            ("src/middle/analysis/facts.rs", "use crate::passes::one::helper;"),
+            ("src/middle/analysis/facts.rs", "    passes::one::helper,"),
+            ("src/middle/dialect/rt.rs", "use crate::{analysis::facts, dialect::rt};"),
             ("src/codegen/mod.rs", "use tile_driver::Backend;"),
             ("src/compile.rs", "use tile_driver::Backend;"),
-            ("src/passes/one.rs", "    match op_name(op) {"),
-            ("src/analysis/facts.rs", "    if op_name(*o) == name {"),
+            ("src/middle/passes/one.rs", "    match op_name(op) {"),
+            ("src/middle/analysis/facts.rs", "    if op_name(*o) == name {"),
             ("src/codegen/mod.rs", "    matches!(op_name(op), NAME)"),
             ("src/compile.rs", "    op_name(op).starts_with(prefix)"),
         ] {
             assert_eq!(found(file, line), 1, "{file}: {line}");
         }
         for (file, line) in [
-            ("src/passes/mod.rs", "    register::<one::One>(); crate::pipeline::register();"),
-            ("src/passes/one.rs", "    pass_descriptor!(one);"),
-            ("src/passes/one.rs", "    use descriptors::two::stat;"),
-            ("src/passes/one.rs", "    let mut state = b.state(op_name(op));"),
-            ("src/dialect/upstream.rs", "    op_name(op) == name"),
-            ("src/passes/two/part.rs", "use super::helper; let twofold = crate::analysis::x::one_of();"),
-            ("src/passes/one.rs", "use crate::analysis::facts::Facts;"),
-            ("src/analysis/facts.rs", "use crate::dialect::rt; let passes = plan.passes; f(passes);"),
-            ("src/pipeline/options.rs", "use crate::passes::one;"),
-            ("src/tools/mod.rs", "use crate::passes; use tile_driver::version_text;"),
+            ("src/middle/passes/mod.rs", "    register::<one::One>(); crate::pipeline::register();"),
+            ("src/middle/passes/one.rs", "    pass_descriptor!(one);"),
+            ("src/middle/passes/one.rs", "    use descriptors::two::stat;"),
+            ("src/middle/passes/one.rs", "    let mut state = b.state(op_name(op));"),
+            ("src/middle/dialect/upstream.rs", "    op_name(op) == name"),
+            ("src/middle/passes/two/part.rs", "use super::helper; let twofold = crate::analysis::x::one_of();"),
+            ("src/middle/passes/one.rs", "use crate::analysis::facts::Facts;"),
+            ("src/middle/analysis/facts.rs", "use crate::dialect::rt; let passes = plan.passes; f(passes);"),
+            ("src/middle/pipeline/options.rs", "use crate::passes::one;"),
+            ("src/command/tools/mod.rs", "use crate::passes; use tile_driver::version_text;"),
             ("src/compile.rs", "use tile_interface::Backend;"),
         ] {
             assert_eq!(found(file, line), 0, "{file}: {line}");

@@ -1,0 +1,533 @@
+//! The options of the command: the table, and the checked result.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use tile_targets::{TARGETS, Target};
+
+use crate::cache::Remote;
+use crate::cl::{Glue, Parsed, Spec, ValueKind};
+use crate::hostobj::{HostArch, HostOs};
+use crate::remarks::{RemarkFilter, RemarkFormat, RemarkOptions};
+use tile_interface::{DebugInfo, Emit, Instrumentation, Level};
+
+const GENERIC: &str = "Generic options";
+const COMPILE: &str = "Compilation options";
+const OUTPUT: &str = "Output options";
+const STAGES: &str = "Stages and pipelines";
+const TOOLS: &str = "Options for ptxas";
+const REMARKS: &str = "Remarks";
+
+/// The categories in the order of the help text.
+pub const CATEGORIES: &[&str] = &[GENERIC, COMPILE, OUTPUT, STAGES, TOOLS, REMARKS];
+
+/// The target table as choices.
+static TARGET_NAMES: [(&str, &str); TARGETS.len()] = {
+    let mut names = [("", ""); TARGETS.len()];
+    let mut i = 0;
+    while i < names.len() {
+        names[i] = (TARGETS[i].name, TARGETS[i].devices);
+        i += 1;
+    }
+    names
+};
+
+const REMARK_KINDS: &[(&str, &str)] = &[
+    ("none", "no remarks"),
+    ("all", "all remarks"),
+    ("memory", "remarks on memory accesses"),
+    ("tensorcore", "remarks on matrix multiplication"),
+];
+
+/// A visible option without a value kind of its own is a row of this shape.
+const fn option(
+    name: &'static str,
+    value: ValueKind,
+    placeholder: &'static str,
+    category: &'static str,
+    help: &'static str,
+) -> Spec {
+    Spec { name, value, glue: Glue::None, alias_for: None, placeholder, help, hidden: false, category }
+}
+
+const fn hidden(spec: Spec) -> Spec {
+    Spec { hidden: true, ..spec }
+}
+
+const fn alias(
+    name: &'static str,
+    alias_for: &'static str,
+    glue: Glue,
+    category: &'static str,
+    help: &'static str,
+) -> Spec {
+    Spec {
+        name,
+        value: ValueKind::Flag,
+        glue,
+        alias_for: Some(alias_for),
+        placeholder: "",
+        help,
+        hidden: false,
+        category,
+    }
+}
+
+use ValueKind::{Action, Choice, Flag, Integer, List, OptionalText, Text};
+
+/// All options. Where two names are equally near to a mistyped one, the earlier is suggested.
+pub static SPECS: &[Spec] = &[
+    option("gpu-name", Choice(&TARGET_NAMES), "value", COMPILE, "The GPU to compile for (default sm_100)"),
+    alias("arch", "gpu-name", Glue::None, COMPILE, "Alias for --gpu-name"),
+    alias("g", "device-debug", Glue::Group, COMPILE, "Alias for --device-debug"),
+    alias("o", "output-file", Glue::Group, OUTPUT, "Alias for --output-file"),
+    alias("O", "opt-level", Glue::Prefix, COMPILE, "Alias for --opt-level, as in -O2"),
+    alias("h", "help", Glue::None, GENERIC, "Alias for --help"),
+    option("opt-level", Integer, "N", COMPILE, "Optimization level, 0 to 3 (default 3)"),
+    option("device-debug", Flag, "", COMPILE, "Full debug information; needs -O0"),
+    option("lineinfo", Flag, "", COMPILE, "Source lines for profilers and debuggers"),
+    option(
+        "sanitize",
+        Choice(&[("memcheck", "out-of-bounds accesses")]),
+        "value",
+        COMPILE,
+        "Instrument the code for a sanitizer",
+    ),
+    option("strict-types", Flag, "", COMPILE, "Refuse the types that NVIDIA's compiler refuses for the GPU"),
+    option(
+        "host-arch",
+        Choice(&[("x86_64", ""), ("aarch64", ""), ("arm64ec", "with --host-os=windows")]),
+        "value",
+        COMPILE,
+        "Architecture of the host (default x86_64)",
+    ),
+    option(
+        "host-os",
+        Choice(&[("linux", ""), ("windows", "")]),
+        "value",
+        COMPILE,
+        "Operating system of the host (default linux)",
+    ),
+    option(
+        "output-file",
+        Text,
+        "filename",
+        OUTPUT,
+        "The output (default elf.o for cubins, standard output for text; - is standard output)",
+    ),
+    option(
+        "emit",
+        Choice(&[
+            ("cuda-tile", "the module as it was read and verified"),
+            ("tileaa", "tiles as tensors, memory effects explicit"),
+            ("tileas", "layouts, pipelines and agents decided"),
+            ("llvm", "LLVM IR of one thread's program"),
+            ("ptx", "PTX, as ptxas gets it"),
+            ("cubin", "the GPU's code (default)"),
+            ("obj", "an object for the host that carries the cubin"),
+        ]),
+        "stage",
+        STAGES,
+        "Stop at this stage and write it",
+    ),
+    option(
+        "start-from",
+        Choice(&[
+            ("cuda-tile", "the public language, in bytecode or text"),
+            ("cuda_tile", "the same"),
+            ("tileaa", "what --emit=tileaa prints"),
+            ("tileas", "what --emit=tileas prints"),
+            ("llvm", "what --emit=llvm prints"),
+        ]),
+        "level",
+        STAGES,
+        "The level of the input (default: found from its text)",
+    ),
+    option("pipeline-option", List, "key=value", STAGES, "Set an option of the pass pipeline; may be repeated"),
+    option("load-pass-plugin", List, "filename", STAGES, "Load a library of MLIR passes; may be repeated"),
+    option(
+        "insert-pass",
+        List,
+        "place:passes",
+        STAGES,
+        "Run passes before:PASS, after:PASS or at the end:LEVEL (tileaa, tileas, llvm); may be repeated",
+    ),
+    option("strict-plans", Flag, "", STAGES, "Fail where a plan cannot be carried out, rather than take a weaker one"),
+    option("dump-pass-pipeline", Flag, "", STAGES, "Print the pass pipelines to standard error before they run"),
+    option("mlir-timing", Flag, "", STAGES, "Print the time spent in each pass and scope to standard error"),
+    alias("timing", "mlir-timing", Glue::None, STAGES, "Alias for --mlir-timing"),
+    option("mlir-print-ir-before-all", Flag, "", STAGES, "Print the module before each pass to standard error"),
+    option("mlir-print-ir-after-all", Flag, "", STAGES, "Print the module after each pass to standard error"),
+    hidden(alias(
+        "print-ir-after-all",
+        "mlir-print-ir-after-all",
+        Glue::None,
+        STAGES,
+        "Alias for --mlir-print-ir-after-all",
+    )),
+    option("mlir-pass-statistics", Flag, "", STAGES, "Print what the passes counted to standard error"),
+    option("print-llvm-ir", Flag, "", STAGES, "Print LLVM IR before and after it is optimized to standard error"),
+    option(
+        "cache-dir",
+        Text,
+        "directory",
+        OUTPUT,
+        "Keep outputs here by content and use those that are there; not with remarks, --save-temps or the like",
+    ),
+    option("shared-cache", Flag, "", OUTPUT, "Trust all who may write to the directory of --cache-dir"),
+    option(
+        "remote-cache",
+        Text,
+        "address",
+        OUTPUT,
+        "Share outputs by content over this server of the Remote Execution API, grpc[s]://host:port[/instance]",
+    ),
+    option(
+        "remote-cache-timeout",
+        Text,
+        "ms",
+        OUTPUT,
+        "The most milliseconds that it may delay a look for an output, and the keeping of one (default 1000)",
+    ),
+    option("crash-dir", Text, "directory", OUTPUT, "Leave a reproducer here when the compiler fails internally"),
+    option("anonymize", Flag, "", OUTPUT, "Take names of files and functions out of reproducers"),
+    option("save-temps", Flag, "", STAGES, "Keep the text of each stage beside the output"),
+    option(
+        "backend",
+        Choice(&[
+            ("llvm", "LLVM's own (default)"),
+            ("libnvvm", "NVIDIA's libNVVM, where one is found; from sm_100 on"),
+        ]),
+        "name",
+        TOOLS,
+        "Who makes PTX of LLVM IR",
+    ),
+    option("libnvvm-path", Text, "filename", TOOLS, "Use this libNVVM and look for no other"),
+    option(
+        "libdevice",
+        OptionalText,
+        "filename",
+        COMPILE,
+        "Take mathematical functions from NVIDIA's libdevice: this file, or that of the CUDA toolkit",
+    ),
+    option("ptxas-path", Text, "filename", TOOLS, "Use this ptxas and look for no other"),
+    option("ptxas-option", List, "argument", TOOLS, "Pass an argument to ptxas; may be repeated"),
+    option("ptxas-timeout", Integer, "seconds", TOOLS, "Stop ptxas after this time (default 0: never)"),
+    option("resource-usage-file", Text, "filename", TOOLS, "Write registers, spills and memory of each kernel as JSON"),
+    option("remarks", Choice(REMARK_KINDS), "kind", REMARKS, "Remarks of every sort on these subjects"),
+    option("remarks-passed", Choice(REMARK_KINDS), "kind", REMARKS, "Remarks on optimizations that were made"),
+    option("remarks-missed", Choice(REMARK_KINDS), "kind", REMARKS, "Remarks on optimizations that were not made"),
+    option("remarks-failed", Choice(REMARK_KINDS), "kind", REMARKS, "Remarks on optimizations that were tried in vain"),
+    option("remarks-analysis", Choice(REMARK_KINDS), "kind", REMARKS, "Remarks on what analyses found"),
+    option(
+        "remark-format",
+        Choice(&[("command-line", "on standard error (default)"), ("yaml", "in a YAML file")]),
+        "format",
+        REMARKS,
+        "Where remarks go",
+    ),
+    option("remarks-output-file", Text, "filename", REMARKS, "The YAML file (default tileir_remarks.yaml)"),
+    option("list-versions", Flag, "", GENERIC, "List the bytecode versions that can be read"),
+    option("explain", Text, "code", GENERIC, "Explain an error code such as T0401"),
+    option(
+        "diagnostic-format",
+        Choice(&[
+            ("auto", "carets on a terminal, lines otherwise (default)"),
+            ("plain", "one line each"),
+            ("caret", "with an excerpt of the source"),
+            ("json", "one JSON object per line"),
+        ]),
+        "format",
+        GENERIC,
+        "The form of messages",
+    ),
+    option("help", Action, "", GENERIC, "Display available options (--help-hidden for more)"),
+    hidden(option("help-hidden", Action, "", GENERIC, "Display all available options")),
+    option("help-list", Action, "", GENERIC, "Display list of available options (--help-list-hidden for more)"),
+    hidden(option("help-list-hidden", Action, "", GENERIC, "Display list of all available options")),
+    alias("resource-usage", "resource-usage-file", Glue::None, TOOLS, "Alias for --resource-usage-file"),
+    hidden(option(
+        "explore-data",
+        Text,
+        "filename",
+        STAGES,
+        "Write what 'tileiras explore' shows: the program behind each pass with its lines, remarks, resources",
+    )),
+    hidden(option("print-options", Flag, "", GENERIC, "Accepted for compatibility; does nothing")),
+    hidden(option("print-all-options", Flag, "", GENERIC, "Accepted for compatibility; does nothing")),
+    option("version", Action, "", GENERIC, "Display the version of this program"),
+    hidden(option("apply-controls", Text, "filename", COMPILE, "Known and refused: there are no controls")),
+    hidden(option("l", List, "filename", COMPILE, "Known and refused: libraries cannot be linked")),
+    hidden(option("preview", Text, "feature", COMPILE, "Known and refused: there are no preview features")),
+];
+
+/// What is missing for an option that newer assemblers have, if one was given.
+pub fn missing_feature(parsed: &Parsed) -> Option<String> {
+    let given = |name: &str| parsed.list(name).first().map(|v| v.to_string_lossy().into_owned());
+    let refused = [
+        ("apply-controls", "--apply-controls=", "controls of a compilation cannot be read from a file"),
+        ("l", "-l ", "libraries of tile functions cannot be linked"),
+        ("preview", "--preview=", "this compiler has no preview features"),
+    ];
+    refused.iter().find_map(|(name, spelling, what)| Some(format!("{spelling}{}: {what}", given(name)?)))
+}
+
+/// What the command line asks for, before the values that need more than a look are checked.
+#[derive(Debug, Clone)]
+pub struct Options {
+    pub input: PathBuf,
+    /// `None` when not given: the default depends on the stage.
+    pub output: Option<PathBuf>,
+    pub target: &'static Target,
+    /// As written; only 0 to 3 are valid.
+    pub opt_level: i64,
+    pub device_debug: bool,
+    pub lineinfo: bool,
+    pub sanitize: Option<&'static str>,
+    pub emit: Emit,
+    /// `None`: found from the text of the input.
+    pub start_from: Option<Level>,
+    pub strict_plans: bool,
+    pub host_arch: HostArch,
+    pub host_os: HostOs,
+    pub pipeline_options: Vec<OsString>,
+    /// Libraries of passes.
+    pub plugins: Vec<PathBuf>,
+    /// As written; most have the form of [`tile_interface::Insertion`].
+    pub insertions: Vec<OsString>,
+    pub instrumentation: Instrumentation,
+    pub save_temps: bool,
+    /// Where what `tileiras explore` shows is left.
+    pub explore_data: Option<PathBuf>,
+    pub cache_dir: Option<PathBuf>,
+    /// All who may write there are trusted.
+    pub shared_cache: bool,
+    /// The address of a server, as written; and the most that it may delay a call, in milliseconds, as written.
+    pub remote_cache: Option<OsString>,
+    pub remote_cache_timeout: Option<OsString>,
+    /// What became of the server before this process.
+    pub remote: Remote,
+    pub crash_dir: Option<PathBuf>,
+    pub anonymize: bool,
+    /// Whether libNVVM makes the PTX, and the file given for it.
+    pub libnvvm: bool,
+    pub libnvvm_path: Option<PathBuf>,
+    /// Whether mathematical functions are NVIDIA's.
+    pub libdevice: Option<Libdevice>,
+    pub ptxas: PtxasOptions,
+    pub resource_usage_file: Option<PathBuf>,
+    pub remarks: RemarkOptions,
+    pub format: DiagnosticFormat,
+}
+
+impl Options {
+    /// What debuggers and profilers get. Full information includes the lines.
+    pub fn debug(&self) -> DebugInfo {
+        match (self.device_debug, self.lineinfo) {
+            (true, _) => DebugInfo::Full,
+            (false, true) => DebugInfo::Lines,
+            (false, false) => DebugInfo::None,
+        }
+    }
+}
+
+/// Which libdevice is meant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Libdevice {
+    /// That of the toolkit that is found.
+    Toolkit,
+    File(PathBuf),
+}
+
+impl Libdevice {
+    /// The file that was named.
+    pub fn file(&self) -> Option<&std::path::Path> {
+        match self {
+            Libdevice::Toolkit => None,
+            Libdevice::File(file) => Some(file),
+        }
+    }
+}
+
+/// How ptxas is found and called.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PtxasOptions {
+    pub path: Option<PathBuf>,
+    pub extra: Vec<OsString>,
+    /// `None`: as the environment says; zero: never stop it.
+    pub timeout: Option<Duration>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DiagnosticFormat {
+    Auto,
+    Plain,
+    Caret,
+    Json,
+}
+
+/// The form of messages that the arguments ask for; also usable when the rest of them is wrong.
+pub fn diagnostic_format(parsed: &Parsed) -> DiagnosticFormat {
+    match parsed.choice("diagnostic-format") {
+        Some("plain") => DiagnosticFormat::Plain,
+        Some("caret") => DiagnosticFormat::Caret,
+        Some("json") => DiagnosticFormat::Json,
+        _ => DiagnosticFormat::Auto,
+    }
+}
+
+/// The options of a command line without errors that names an input.
+pub fn options(parsed: &Parsed, input: PathBuf) -> Options {
+    let path = |name| parsed.text(name).map(PathBuf::from);
+    // A flag comes before the option of the pipeline that says the same, and that before the default.
+    let pipeline_options = layered(parsed);
+    let pipeline = |name: &str| {
+        let last =
+            pipeline_options.iter().rev().filter_map(|o| o.to_str()?.split_once('=')).find(|(key, _)| *key == name);
+        last.map(|(_, value)| value)
+    };
+    let target = parsed.choice("gpu-name").or(pipeline("compute-capability")).and_then(Target::by_name);
+    let emit = parsed.choice("emit").and_then(|name| Emit::ALL.iter().copied().find(|e| e.name() == name));
+    let kind = |name| parsed.choice(name).map_or(RemarkFilter::None, RemarkFilter::from_name);
+    Options {
+        input,
+        output: path("output-file"),
+        target: target.unwrap_or_else(Target::default_target),
+        opt_level: parsed.integer("opt-level").or(pipeline("opt-level").and_then(|v| v.parse().ok())).unwrap_or(3),
+        device_debug: parsed.flag("device-debug"),
+        lineinfo: parsed.flag("lineinfo"),
+        sanitize: parsed.choice("sanitize"),
+        emit: emit.unwrap_or(Emit::Cubin),
+        start_from: parsed.choice("start-from").and_then(Level::by_name),
+        strict_plans: parsed.flag("strict-plans"),
+        host_arch: match parsed.choice("host-arch") {
+            Some("aarch64") => HostArch::Aarch64,
+            Some("arm64ec") => HostArch::Arm64Ec,
+            _ => HostArch::X86_64,
+        },
+        host_os: match parsed.choice("host-os") {
+            Some("windows") => HostOs::Windows,
+            _ => HostOs::Linux,
+        },
+        pipeline_options: pipeline_options.clone(),
+        plugins: parsed.list("load-pass-plugin").into_iter().map(PathBuf::from).collect(),
+        insertions: parsed.list("insert-pass"),
+        instrumentation: Instrumentation {
+            dump_pass_pipeline: parsed.flag("dump-pass-pipeline"),
+            print_ir_before_all: parsed.flag("mlir-print-ir-before-all"),
+            print_ir_after_all: asked(parsed, "mlir-print-ir-after-all"),
+            timing: asked(parsed, "mlir-timing"),
+            statistics: asked(parsed, "mlir-pass-statistics"),
+            print_llvm: asked(parsed, "print-llvm-ir"),
+        },
+        save_temps: parsed.flag("save-temps"),
+        explore_data: path("explore-data"),
+        cache_dir: path("cache-dir"),
+        shared_cache: parsed.flag("shared-cache"),
+        remote_cache: given(parsed, "remote-cache"),
+        remote_cache_timeout: given(parsed, "remote-cache-timeout"),
+        remote: Remote::default(),
+        crash_dir: path("crash-dir"),
+        anonymize: parsed.flag("anonymize"),
+        libnvvm: parsed.choice("backend") == Some("libnvvm"),
+        libnvvm_path: path("libnvvm-path"),
+        libdevice: path("libdevice")
+            .map(|file| if file.as_os_str().is_empty() { Libdevice::Toolkit } else { Libdevice::File(file) }),
+        ptxas: PtxasOptions {
+            path: path("ptxas-path"),
+            extra: parsed.list("ptxas-option"),
+            timeout: parsed.integer("ptxas-timeout").map(|s| Duration::from_secs(s.max(0).unsigned_abs())),
+        },
+        resource_usage_file: path("resource-usage-file"),
+        remarks: RemarkOptions {
+            all: kind("remarks"),
+            passed: kind("remarks-passed"),
+            missed: kind("remarks-missed"),
+            failed: kind("remarks-failed"),
+            analysis: kind("remarks-analysis"),
+            format: match parsed.choice("remark-format") {
+                Some("yaml") => RemarkFormat::Yaml,
+                _ => RemarkFormat::CommandLine,
+            },
+            file: path("remarks-output-file"),
+        },
+        format: diagnostic_format(parsed),
+    }
+}
+
+/// Variables of the environment that ask for what an option asks for, where another program writes the command line.
+const SWITCHES: [(&str, &str); 4] = [
+    ("TILEIRAS_MLIR_DUMP", "mlir-print-ir-after-all"),
+    ("TILEIRAS_TIMING", "mlir-timing"),
+    ("TILEIRAS_STATISTICS", "mlir-pass-statistics"),
+    ("TILEIRAS_LLVM_DUMP", "print-llvm-ir"),
+];
+
+/// Variables that stand for options with values.
+const VALUES: [(&str, &str); 2] =
+    [(REMOTE_CACHE, "remote-cache"), ("TILEIRAS_REMOTE_CACHE_TIMEOUT", "remote-cache-timeout")];
+
+/// The variable of the environment that names a remote cache.
+pub const REMOTE_CACHE: &str = "TILEIRAS_REMOTE_CACHE";
+
+/// The value of an option, or else of the variable that stands for it; an empty one is none.
+fn given(parsed: &Parsed, option: &str) -> Option<OsString> {
+    let variable = || std::env::var_os(VALUES.iter().find(|(_, o)| *o == option)?.0);
+    parsed.text(option).map(OsString::from).or_else(variable).filter(|value| !value.is_empty())
+}
+
+/// Whether a flag is set, or the variable that stands for it.
+fn asked(parsed: &Parsed, flag: &str) -> bool {
+    let mut variables = SWITCHES.iter().filter(|(_, f)| *f == flag);
+    parsed.flag(flag) || variables.any(|(name, _)| std::env::var_os(name).is_some_and(|v| v == "1"))
+}
+
+/// The options of the pipeline, and behind them what flags say: of two values the later one counts.
+fn layered(parsed: &Parsed) -> Vec<OsString> {
+    let mut list = parsed.list("pipeline-option");
+    let named = |name: &str| {
+        list.iter().any(|o| o.to_str().and_then(|text| text.split_once('=')).is_some_and(|(key, _)| key == name))
+    };
+    let level = parsed.integer("opt-level").filter(|_| named("opt-level"));
+    let target = parsed.choice("gpu-name").filter(|_| named("compute-capability"));
+    let flags = [level.map(|l| format!("opt-level={l}")), target.map(|t| format!("compute-capability={t}"))];
+    list.extend(flags.into_iter().flatten().map(OsString::from));
+    list.extend(parsed.flag("strict-types").then(|| "strict-types=true".into()));
+    list
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_unique_and_aliases_point_somewhere() {
+        for (i, spec) in SPECS.iter().enumerate() {
+            assert!(SPECS[..i].iter().all(|s| s.name != spec.name), "{}", spec.name);
+            assert!(CATEGORIES.contains(&spec.category), "{}", spec.name);
+            if let Some(target) = spec.alias_for {
+                assert!(SPECS.iter().any(|s| s.name == target && s.alias_for.is_none()), "{}", spec.name);
+            }
+            assert!(!spec.help.is_empty() && !spec.help.ends_with('.'), "{}", spec.name);
+        }
+    }
+
+    #[test]
+    fn flags_come_before_options_of_the_pipeline_and_those_before_defaults() {
+        let parse = |arguments: &[&str]| {
+            let arguments: Vec<OsString> = ["tileiras", "k.mlir"].iter().chain(arguments).map(Into::into).collect();
+            let o = options(&crate::cl::parse(SPECS, &arguments, 1), "k.mlir".into());
+            (o.opt_level, o.target.name, o.pipeline_options.last().cloned().unwrap_or_default())
+        };
+        let level = "--pipeline-option=opt-level=1";
+        let target = "--pipeline-option=compute-capability=sm_90";
+        assert_eq!(parse(&[]), (3, "sm_100", "".into()));
+        assert_eq!(parse(&[level, target]), (1, "sm_90", "compute-capability=sm_90".into()));
+        assert_eq!(parse(&["-O2", level]), (2, "sm_100", "opt-level=2".into()));
+        assert_eq!(parse(&[target, "--gpu-name=sm_80"]), (3, "sm_80", "compute-capability=sm_80".into()));
+        assert_eq!(parse(&["--strict-types"]), (3, "sm_100", "strict-types=true".into()));
+        // What no option of the pipeline says is not repeated.
+        assert_eq!(parse(&["-O2", "--pipeline-option=num-warps=8"]), (2, "sm_100", "num-warps=8".into()));
+    }
+}

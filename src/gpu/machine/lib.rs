@@ -1,0 +1,257 @@
+//! What is known of each GPU: rates, latencies and limits.
+//!
+//! A machine is a JSON file under `data`. Every number there has a unit, a source, a date, and a kind: *measured* by
+//! the GPU kit, *published* by somebody else, or *derived* from such numbers by the rule in its note. No code holds a
+//! number of a machine: the timing model of the simulator reads these files, and a scheduler can.
+//!
+//! ```
+//! let machine = tile_machine::Machine::named("sm_90")?;
+//! assert_eq!(machine.get("sm.schedulers")?, 4.0);
+//! assert_eq!(machine.entry("wgmma.f16.n256.interval").unwrap().kind, tile_machine::Origin::Measured);
+//! # Ok::<(), tile_machine::Error>(())
+//! ```
+
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// Where a number comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    Measured,
+    Published,
+    Derived,
+}
+
+/// A number with its origin.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    pub value: f64,
+    pub unit: String,
+    pub kind: Origin,
+    pub source: String,
+    pub date: String,
+    pub note: String,
+}
+
+/// The numbers of one machine, by name.
+#[derive(Clone, Debug)]
+pub struct Machine {
+    pub name: String,
+    pub device: String,
+    entries: BTreeMap<String, Entry>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    #[error("no machine '{name}'; there is {known}")]
+    UnknownMachine { name: String, known: String },
+    #[error("machine {machine} has no number '{key}'")]
+    MissingKey { machine: String, key: String },
+    #[error("machine file, {place}: {what}")]
+    Malformed { place: String, what: String },
+}
+
+/// The files, by name.
+const FILES: &[(&str, &str)] = &[
+    ("sm_80", include_str!("data/sm_80.json")),
+    ("sm_90", include_str!("data/sm_90.json")),
+    ("sm_100", include_str!("data/sm_100.json")),
+    ("sm_120", include_str!("data/sm_120.json")),
+];
+
+/// Names of all machines.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    FILES.iter().map(|(name, _)| *name)
+}
+
+/// The machine of programs for a target such as `sm_90a`, where there is one.
+pub fn of_target(target: &str) -> Option<&'static str> {
+    let generic = target.trim_end_matches(|c: char| c.is_ascii_lowercase());
+    names().find(|name| *name == generic)
+}
+
+impl Machine {
+    /// A machine of this project.
+    pub fn named(name: &str) -> Result<Machine, Error> {
+        let known = || Error::UnknownMachine { name: name.into(), known: names().collect::<Vec<_>>().join(", ") };
+        let (_, text) = FILES.iter().find(|(n, _)| *n == name).ok_or_else(known)?;
+        Machine::parse(text)
+    }
+
+    /// Reads a machine file.
+    pub fn parse(text: &str) -> Result<Machine, Error> {
+        let bad = |place: &str, what: &str| Error::Malformed { place: place.into(), what: what.into() };
+        let root: Value = serde_json::from_str(text).map_err(|e| bad("text", &e.to_string()))?;
+        let word = |v: &Value, key: &str, place: &str| {
+            v[key].as_str().map(str::to_owned).ok_or_else(|| bad(place, &format!("'{key}' is missing")))
+        };
+        let mut entries = BTreeMap::new();
+        for (key, v) in root["values"].as_object().ok_or_else(|| bad("values", "is missing"))? {
+            let kind = match v["kind"].as_str() {
+                Some("measured") => Origin::Measured,
+                Some("published") => Origin::Published,
+                Some("derived") => Origin::Derived,
+                _ => return Err(bad(key, "'kind' must be measured, published or derived")),
+            };
+            let value = v["value"].as_f64().filter(|n| n.is_finite() && *n >= 0.0);
+            let entry = Entry {
+                value: value.ok_or_else(|| bad(key, "'value' must be a number from 0 up"))?,
+                unit: word(v, "unit", key)?,
+                kind,
+                source: word(v, "source", key)?,
+                date: word(v, "date", key)?,
+                note: v["note"].as_str().unwrap_or_default().into(),
+            };
+            // A source is one of the file's own list, with a place in it.
+            let document = entry.source.split(':').next().unwrap_or_default().split(',').next().unwrap_or_default();
+            if entry.kind != Origin::Derived && root["sources"].get(document.trim()).is_none() {
+                return Err(bad(key, &format!("source '{document}' is not in 'sources'")));
+            }
+            entries.insert(key.clone(), entry);
+        }
+        Ok(Machine { name: word(&root, "name", "name")?, device: word(&root, "device", "device")?, entries })
+    }
+
+    /// A number by its name.
+    pub fn get(&self, key: &str) -> Result<f64, Error> {
+        let missing = || Error::MissingKey { machine: self.name.clone(), key: key.into() };
+        self.entries.get(key).map(|e| e.value).ok_or_else(missing)
+    }
+
+    pub fn entry(&self, key: &str) -> Option<&Entry> {
+        self.entries.get(key)
+    }
+
+    /// All numbers, by name.
+    pub fn entries(&self) -> impl Iterator<Item = (&str, &Entry)> {
+        self.entries.iter().map(|(k, e)| (k.as_str(), e))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_file_is_read_and_every_number_has_an_origin() {
+        for name in names() {
+            let machine = Machine::named(name).unwrap();
+            assert_eq!(machine.name, name);
+            for (key, entry) in machine.entries() {
+                assert!(!entry.source.is_empty() && entry.date.len() >= 7, "{key}: {entry:?}");
+                assert!(entry.kind != Origin::Measured || entry.source.starts_with("run"), "{key}: {entry:?}");
+            }
+        }
+    }
+
+    /// Measured numbers are those of the results that the file names.
+    #[test]
+    fn measured_numbers_are_those_of_the_results() {
+        let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../");
+        let mut compared = 0;
+        for (name, text) in FILES {
+            let file: Value = serde_json::from_str(text).unwrap();
+            let Some(path) = file["sources"]["run"].as_str() else { continue };
+            let results: Value =
+                serde_json::from_str(&std::fs::read_to_string(format!("{root}{path}")).unwrap()).unwrap();
+            for (key, entry) in Machine::named(name).unwrap().entries() {
+                let constant = entry.source.strip_prefix("run: ").map(|c| &results["constants"][c]);
+                if let Some(constant) = constant.filter(|_| entry.kind == Origin::Measured) {
+                    assert!((constant["value"].as_f64().unwrap() - entry.value).abs() < 0.001, "{name}: {key}");
+                    assert_eq!(constant["unit"].as_str().unwrap(), entry.unit, "{name}: {key}");
+                    compared += 1;
+                }
+            }
+        }
+        assert!(compared >= 30, "{compared}");
+    }
+
+    #[test]
+    fn targets_have_the_machine_of_their_number() {
+        let of = ["sm_80", "sm_90a", "sm_100f", "sm_120a", "sm_86", "sm_103a", "sm", ""].map(of_target);
+        assert_eq!(of, [Some("sm_80"), Some("sm_90"), Some("sm_100"), Some("sm_120"), None, None, None, None]);
+    }
+
+    /// What a machine has no numbers of, and why. `*` stands for any part of a key.
+    const LACKING: &[(&str, &[(&str, &str)])] = &[
+        ("sm_80", NO_WARPGROUPS),
+        ("sm_80", NO_POWER),
+        ("sm_80", NO_TENSOR_MEMORY),
+        ("sm_80", &[("mma.f8.*", "no products of 8-bit floats"), ("mma.f4.*", "nor of 4-bit floats")]),
+        ("sm_80", &[("tma.*", "no copy engine"), ("setmaxnreg.*", "an instruction of sm_90")]),
+        ("sm_90", NO_TENSOR_MEMORY),
+        ("sm_90", &[("mma.f4.*", "an instruction of sm_120")]),
+        ("sm_100", NO_WARPGROUPS),
+        ("sm_100", NO_POWER),
+        ("sm_100", &[("mma.f4.*", "an instruction of sm_120; here it is one of tcgen05")]),
+        ("sm_120", NO_WARPGROUPS),
+        ("sm_120", NO_POWER),
+        ("sm_120", NO_TENSOR_MEMORY),
+    ];
+    const NO_POWER: &[(&str, &str)] = &[("power.*", "nobody has looked at what kernels draw")];
+    const NO_TENSOR_MEMORY: &[(&str, &str)] = &[("tcgen05.*", "instructions of sm_100 only")];
+    const NO_WARPGROUPS: &[(&str, &str)] = &[
+        ("wgmma.*", "an instruction of sm_90 only"),
+        ("pipe.*.beside_wgmma", "the same"),
+        ("epilogue.*", "measured behind such products, for the planner of them"),
+        ("clock.sustained_products", "nobody has published it"),
+    ];
+
+    fn fits(key: &str, pattern: &str) -> bool {
+        pattern.split_once('*').map_or(key == pattern, |(first, last)| key.starts_with(first) && key.ends_with(last))
+    }
+
+    /// All machines have the same numbers, but for what one of them lacks.
+    #[test]
+    fn machines_differ_in_the_numbers_that_are_listed() {
+        let machines: Vec<Machine> = names().map(|n| Machine::named(n).unwrap()).collect();
+        let all: std::collections::BTreeSet<&str> = machines.iter().flat_map(|m| m.entries().map(|(k, _)| k)).collect();
+        for machine in &machines {
+            let of_machine = LACKING.iter().filter(|(name, _)| *name == machine.name);
+            let patterns: Vec<&str> = of_machine.flat_map(|(_, lacking)| lacking.iter().map(|(p, _)| *p)).collect();
+            for key in &all {
+                let listed = patterns.iter().filter(|p| fits(key, p)).count();
+                assert_eq!(listed, usize::from(machine.entry(key).is_none()), "{}: {key}", machine.name);
+            }
+            for pattern in patterns {
+                assert!(all.iter().any(|key| fits(key, pattern)), "{}: nothing is '{pattern}'", machine.name);
+            }
+        }
+    }
+
+    /// A number that is taken from another machine as it is, is that machine's; each derived one says by which rule.
+    #[test]
+    fn numbers_of_other_machines_are_theirs() {
+        let mut compared = 0;
+        for machine in names().map(|n| Machine::named(n).unwrap()) {
+            for (key, entry) in machine.entries().filter(|(_, e)| e.kind == Origin::Derived) {
+                let own = machine.name == "sm_90";
+                assert!(own || !entry.note.is_empty(), "{}: {key} does not say by which rule", machine.name);
+                if let Some((other, key)) = entry.source.split_once(": ").filter(|_| entry.note.starts_with("as there"))
+                {
+                    assert_eq!(Machine::named(other).unwrap().get(key), Ok(entry.value), "{}: {key}", machine.name);
+                    compared += 1;
+                }
+            }
+            let measured = machine.entries().filter(|(_, e)| e.kind == Origin::Measured).count();
+            assert_eq!(measured > 0, machine.name == "sm_90", "{}", machine.name);
+        }
+        assert!(compared > 50, "{compared}");
+    }
+
+    #[test]
+    fn errors_name_what_is_wrong() {
+        let error = |text: &str| Machine::parse(text).unwrap_err().to_string();
+        assert!(error("{").starts_with("machine file, text:"));
+        assert_eq!(error("{}"), "machine file, values: is missing");
+        let value = |v: &str| format!(r#"{{"name":"x","device":"y","sources":{{"s":"S"}},"values":{{"k":{v}}}}}"#);
+        assert!(error(&value(r#"{"kind":"guessed"}"#)).contains("k: 'kind' must be"));
+        assert!(error(&value(r#"{"kind":"measured","value":-1}"#)).contains("k: 'value' must be"));
+        let other = r#"{"kind":"measured","value":1,"unit":"clk","source":"t: 1","date":"2026-01"}"#;
+        assert!(error(&value(other)).contains("source 't' is not in 'sources'"));
+        assert!(Machine::named("sm_00").unwrap_err().to_string().contains("there is sm_80, sm_90"));
+        assert!(
+            Machine::named("sm_90").unwrap().get("nothing").unwrap_err().to_string().contains("no number 'nothing'")
+        );
+    }
+}

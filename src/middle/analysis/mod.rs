@@ -1,0 +1,29 @@
+//! Facts about values that passes ask for.
+
+pub mod access;
+pub mod atomics;
+pub mod branches;
+pub mod carried;
+pub mod combined;
+pub mod dependent_dots;
+pub mod dot_warps;
+pub mod facts;
+pub mod layouts;
+pub mod multimem;
+pub mod narrow;
+pub mod pipelines;
+pub mod pressure;
+pub mod producers;
+pub mod promises;
+pub mod register_maps;
+pub mod registers;
+pub mod ring_loads;
+pub mod rings;
+pub mod schedule;
+pub mod synchronization;
+pub mod tensor_map_ops;
+pub mod tensor_maps;
+pub mod thread_copies;
+pub mod tile_programs;
+pub mod tokens;
+pub mod warps;

@@ -1,0 +1,287 @@
+//! What of a loop may be pipelined.
+//!
+//! A load may be a copy into a ring when its only use is to become an operand of a product, through a conversion that
+//! moves elements between threads anyway. Starting it early is legal because tokens say so: its token is made outside
+//! of the loop, so no access in the loop precedes it, and nothing waits for the token that it returns. Its address must
+//! follow from the loop's counter and from what does not change in the loop; the ops that compute it are cloned for the
+//! iteration ahead.
+//!
+//! Loads that are no copies (`thread_copies`) stay as they are.
+//!
+//! A left operand that the loop does not change, such as the queries of attention, would live in registers next to all
+//! accumulators. Where they are short, it may stay in shared memory like a tile of the ring, and be read for each
+//! product.
+
+use super::{
+    registers::{register_bits, words},
+    thread_copies::PlainLoad,
+};
+use crate::dialect::{
+    behaviour::{self, LayoutRelation},
+    dots::AnyDot,
+    layouts::{Tensor, storage_bits},
+    nv_tileaa,
+    nv_tileas::{AllocTensorOp, ConvertLayoutOp, MemDescType, ReduceOp, ScanOp, SplatOp},
+    rt::*,
+    shared_memory::{memdesc_bytes, padded_bytes, storage_type},
+};
+use melior::ir::{AttributeLike, TypeLike, ValueLike};
+use mlir_sys::*;
+use rustc_hash::FxHashMap;
+use tile_layout::{AccessMode, Run, SharedOptions, plan_shared};
+use tile_targets::Target;
+
+/// What of one loop may be pipelined: an input of the schedule and of the expansion, neither of which looks for more.
+pub struct Candidates<'c> {
+    pub op: OpRef<'c>,
+    pub loads: Vec<RingLoad<'c>>,
+    pub residents: Vec<Resident<'c>>,
+}
+
+/// A load that can be a copy into a ring, with the conversion that is its only user.
+pub struct RingLoad<'c> {
+    pub op: OpRef<'c>,
+    pub convert: ConvertLayoutOp<'c>,
+    /// One stage.
+    pub desc: MemDescType<'c>,
+    /// Elements that one instruction reads from it.
+    pub vector: u32,
+    /// Ops of the body that compute its operands, in order.
+    pub slice: Vec<OpRef<'c>>,
+}
+
+/// A left operand from outside of the loop that is read from shared memory in it.
+pub struct Resident<'c> {
+    pub convert: ConvertLayoutOp<'c>,
+    /// From the conversion to the product.
+    pub views: Vec<OpRef<'c>>,
+    pub dot: AnyDot<'c>,
+    pub desc: MemDescType<'c>,
+    /// Elements that one instruction writes and reads.
+    pub vectors: [u32; 2],
+}
+
+/// Words of a thread for an operand that is worth a round trip through shared memory.
+const RESIDENT_WORDS: u64 = 32;
+
+impl<'c> Candidates<'c> {
+    /// None when nothing in the loop can be copied ahead.
+    pub fn of(op: OpRef<'c>, target: &Target) -> Option<Self> {
+        let body = entry_block(region(op, 0))?;
+        // Iterations ahead are numbered in 64 bits. Counters of 64 bits need steps whose multiples do not overflow.
+        // SAFETY: loops count in integers.
+        let width = unsafe { mlirIntegerTypeGetWidth(ty(arg(body, 0)).to_raw()) };
+        let step = defining_op(operand(op, 2)).filter(|o| behaviour::is_constant(*o)).and_then(|o| attr(o, "value"));
+        if width > 32 && !step.is_some_and(|s| (1..1 << 32).contains(&int_attr(s))) {
+            return None;
+        }
+        let loads: Vec<RingLoad<'c>> = ops_of(body).filter_map(|load| RingLoad::of(load, op, body)).collect();
+        let dots: Vec<AnyDot<'c>> = ops_of(body).filter_map(AnyDot::cast).collect();
+        let taken = |v: Val<'c>| Tensor::of_value(v).map_or(0, |t| words(t.element, register_bits(v).unwrap_or(0)));
+        let sums: u64 = dots.iter().map(|d| taken(d.result())).sum();
+        let budget = u64::from(target.limits.dot_registers);
+        let is_short = |d: &AnyDot<'c>| taken(d.lhs()) >= RESIDENT_WORDS && sums + taken(d.lhs()) > budget;
+        let residents = dots.iter().filter(|d| is_short(d)).filter_map(|d| Resident::of(*d, op)).collect();
+        (!loads.is_empty()).then_some(Self { op, loads, residents })
+    }
+
+    /// Bytes of shared memory that the loop takes when its copies start so many iterations ahead.
+    pub fn bytes(&self, ahead: &[i64]) -> u64 {
+        self.own_bytes(ahead).saturating_add(allocated(self))
+    }
+
+    /// The same without what the body has allocated already, such as the rings of inner loops.
+    pub fn own_bytes(&self, ahead: &[i64]) -> u64 {
+        let ring = |stage: MemDescType<'c>, ahead: i64| {
+            if ahead > 0 { padded_bytes(stage).saturating_mul(ahead as u64 + 1) } else { 0 }
+        };
+        self.loads.iter().zip(ahead).fold(scratch(self), |sum, (l, &a)| sum.saturating_add(ring(l.desc, a)))
+    }
+}
+
+impl<'c> RingLoad<'c> {
+    fn of(op: OpRef<'c>, parent: OpRef<'c>, body: Blk<'c>) -> Option<Self> {
+        let load = PlainLoad::of(op)?;
+        let [(user, _)] = uses(load.value)[..] else { return None };
+        let convert = ConvertLayoutOp::cast(user)?;
+        // What is ordered behind the load comes when its copy has arrived: iterations begin with the wait for it.
+        let early = load.token.is_none_or(|t| !is_inside(t, parent));
+        if !early || !behaviour::moves_between_threads(convert.op()) || !feeds_dot(convert.result()) {
+            return None;
+        }
+        // A ring that both sides reach without bank conflicts, by copies as wide as the load.
+        let tensor = &load.tensor;
+        let (from, to) = (tensor.layout()?, Tensor::of_value(convert.result())?.layout()?);
+        let shape = tensor.tile_shape();
+        let run = Run { low: shape.field(load.dim).ok()?.0, log2: load.vector.ilog2() };
+        let options =
+            SharedOptions { ldmatrix: true, run: Some(run), ..SharedOptions::new(storage_bits(tensor.element)) };
+        let plan = plan_shared(&from, &to, &shape, &options).ok()?;
+        plan.store.runs(&from, &shape, load.dim, load.vector, load.bytes)?;
+        let desc = storage_type(op, &tensor.shape, tensor.element, plan.layout.bases()).ok()?;
+        let slice = backward_slice(op, body)?;
+        let (AccessMode::Vector { elements: vector } | AccessMode::Matrix { elements: vector, .. }) = plan.load.mode;
+        Some(Self { op, convert, desc, vector, slice })
+    }
+}
+
+impl<'c> Resident<'c> {
+    /// None unless the left operand of `dot` is brought to its layout in front of the loop, for this product alone.
+    fn of(dot: AnyDot<'c>, parent: OpRef<'c>) -> Option<Self> {
+        let (mut v, mut views) = (dot.lhs(), vec![]);
+        let convert = loop {
+            let op = defining_op(v).filter(|_| !is_inside(v, parent) && uses(v).len() == 1)?;
+            if let Some(convert) = ConvertLayoutOp::cast(op) {
+                break convert;
+            }
+            if behaviour::layout_relation(op) != LayoutRelation::Reshape {
+                return None;
+            }
+            views.push(op);
+            v = operand(op, 0);
+        };
+        if !behaviour::moves_between_threads(convert.op()) || parent_op(convert.op()) != parent_op(parent) {
+            return None;
+        }
+        views.reverse();
+        let tensor = Tensor::of_value(convert.source())?;
+        let (from, to) = (tensor.layout()?, Tensor::of_value(convert.result())?.layout()?);
+        let options = SharedOptions { ldmatrix: true, ..SharedOptions::new(storage_bits(tensor.element)) };
+        let plan = plan_shared(&from, &to, &tensor.tile_shape(), &options).ok()?;
+        let op = convert.op();
+        let desc = storage_type(op, &tensor.shape, tensor.element, plan.layout.bases()).ok()?;
+        let vectors = [&plan.store, &plan.load].map(|access| match access.mode {
+            AccessMode::Vector { elements } | AccessMode::Matrix { elements, .. } => elements,
+        });
+        Some(Self { convert, views, dot, desc, vectors })
+    }
+}
+
+/// The ops of the body that the operands of `op` need, in order; none when one of them cannot be computed for another
+/// iteration: it has effects, or comes from a value that the loop carries.
+pub fn backward_slice<'c>(op: OpRef<'c>, body: Blk<'c>) -> Option<Vec<OpRef<'c>>> {
+    let mut needed: FxHashMap<usize, ()> = FxHashMap::default();
+    let mut work: Vec<Val<'c>> = operands(op).collect();
+    while let Some(v) = work.pop() {
+        if v == arg(body, 0) {
+            continue;
+        }
+        if args(body).any(|a| a == v) {
+            return None;
+        }
+        let Some(producer) = defining_op(v) else { continue };
+        if !ops_of(body).any(|o| op_key(o) == op_key(producer)) {
+            // Outside of the loop, or inside of a nested region, which cannot be seen from here.
+            continue;
+        }
+        if !behaviour::computes_speculatively(producer) {
+            return None;
+        }
+        if needed.insert(op_key(producer), ()).is_none() {
+            work.extend(operands(producer));
+        }
+    }
+    Some(ops_of(body).filter(|o| needed.contains_key(&op_key(*o))).collect())
+}
+
+/// Whether the value becomes an operand of a product, perhaps widened, in another shape or layout.
+pub fn feeds_dot(v: Val<'_>) -> bool {
+    uses(v).iter().any(|(user, _)| {
+        let moved = matches!(behaviour::layout_relation(*user), LayoutRelation::Reshape | LayoutRelation::Permute);
+        let through = moved || ConvertLayoutOp::cast(*user).is_some() || behaviour::widens(*user);
+        AnyDot::cast(*user).is_some() || (through && feeds_dot(result(*user, 0)))
+    })
+}
+
+/// Whether a value is computed in the op's region.
+pub fn is_inside<'c>(v: Val<'c>, op: OpRef<'c>) -> bool {
+    let mut at = match defining_op(v) {
+        Some(producer) => parent_op(producer),
+        // SAFETY: `v` is a block argument of live IR.
+        None => Some(op_ref(unsafe { mlirBlockGetParentOperation(mlirBlockArgumentGetOwner(v.to_raw())) })),
+    };
+    while let Some(p) = at {
+        if p == op {
+            return true;
+        }
+        at = parent_op(p);
+    }
+    false
+}
+
+/// Whether the tensor is all zeros.
+pub fn is_zero(v: Val<'_>) -> bool {
+    let constant = |op: OpRef<'_>| -> bool {
+        let Some(value) = attr(op, "value") else { return false };
+        // SAFETY: the attribute is asked for its kind before it is read as one.
+        unsafe {
+            let raw = value.to_raw();
+            let scalar = if !mlirAttributeIsADenseElements(raw) {
+                raw
+            } else if mlirDenseElementsAttrIsSplat(raw) {
+                mlirDenseElementsAttrGetSplatValue(raw)
+            } else {
+                return false;
+            };
+            if mlirAttributeIsAInteger(scalar) {
+                return mlirIntegerAttrGetValueInt(scalar) == 0;
+            }
+            // The zero with a sign has another bit pattern.
+            mlirAttributeIsAFloat(scalar) && mlirFloatAttrGetValueDouble(scalar).to_bits() == 0
+        }
+    };
+    match defining_op(v) {
+        Some(op) if behaviour::is_constant(op) => constant(op),
+        Some(op) if SplatOp::cast(op).is_some() || nv_tileaa::SplatOp::cast(op).is_some() => is_zero(operand(op, 0)),
+        _ => false,
+    }
+}
+
+/// Bytes through which a reduction or scan brings what each warp has of its dimension to all warps.
+fn combined_bytes(op: OpRef<'_>) -> u64 {
+    let dim = match (ReduceOp::cast(op), ScanOp::cast(op)) {
+        (Some(x), _) => x.dim(),
+        (_, Some(x)) => x.dim(),
+        _ => return 0,
+    } as usize;
+    let bytes = |t: Tensor<'_>| {
+        let shape = t.tile_shape();
+        let (layout, (low, width)) = (t.layout()?, shape.field(dim).ok()?);
+        let along = |basis: &&u64| (**basis >> low) & ((1 << width) - 1) != 0;
+        let parts = layout.warp().iter().filter(along).count();
+        let lines = t.elements() as u64 >> width;
+        (parts > 0).then(|| (lines << parts) * u64::from(storage_bits(t.element)) / 8)
+    };
+    operands(op).filter_map(|v| Tensor::of_value(v).and_then(bytes)).sum()
+}
+
+/// Bytes of shared memory that the body takes beside the rings, with those of operands that stay there.
+pub fn taken_beside(found: &Candidates<'_>, resident: u64) -> u64 {
+    resident + allocated(found) + scratch(found)
+}
+
+fn allocated(found: &Candidates<'_>) -> u64 {
+    let mut bytes = 0;
+    walk(found.op, &mut |o| {
+        if let Some(desc) = AllocTensorOp::cast(o).and_then(|a| MemDescType::cast(ty(a.result()))) {
+            bytes += memdesc_bytes(desc);
+        }
+    });
+    bytes
+}
+
+/// What ops of the body use for themselves, one after the other.
+fn scratch(found: &Candidates<'_>) -> u64 {
+    let mut scratch = 0;
+    walk(found.op, &mut |o| {
+        scratch = scratch.max(combined_bytes(o));
+        if let Some(c) = ConvertLayoutOp::cast(o)
+            && found.loads.iter().all(|l| l.convert.op() != o)
+            && behaviour::moves_between_threads(c.op())
+            && let Some(t) = Tensor::of_value(c.result())
+        {
+            scratch = scratch.max(t.elements() as u64 * u64::from(storage_bits(t.element)) / 8);
+        }
+    });
+    scratch
+}

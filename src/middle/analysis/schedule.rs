@@ -1,0 +1,579 @@
+//! What the modulo scheduler is told of a function's loops: `ScheduleAnalysis`.
+//!
+//! `tileas-generate-schedule-constraints` numbers the operations of each loop that has copies or products, and this
+//! analysis holds what each of them costs. `tileas-materialize-schedule` takes it from MLIR's analysis manager; it is
+//! never built a second time. Between the two passes the program may change as cleanups change it: operations may go,
+//! nothing may come, and nothing may leave its loop or pass another one. What waits for what is read from the program
+//! when it is scheduled.
+//!
+//! Costs are counted for the block as a whole, in clocks of one multiprocessor: an operation on a tile takes so many
+//! instructions of each warp, and the pipes take one in so many clocks (`tile-machine`), or in more beside products of
+//! warpgroups. They are meant for comparing orders of operations, not for predicting times.
+//!
+//! A loop whose products are those of warpgroups is shared by agents ([`agents`]).
+
+pub mod agents;
+
+use super::{
+    registers::{register_bits, words},
+    ring_loads::Candidates,
+    warps::warps_at,
+};
+use crate::dialect::{
+    behaviour::{self, LayoutRelation},
+    dot_plan::DotPlan,
+    dots::AnyDot,
+    layouts::{Tensor, memory_bits, storage_bits},
+    nv_tileaa,
+    nv_tileas::{ConvertLayoutOp, LoadOp, ReduceOp, ScanOp, TiledLoadOp},
+    pass::Analysis,
+    rt::*,
+    upstream::Scf,
+};
+use agents::{Division, Role};
+use melior::ir::{Attribute, r#type::IntegerType};
+use rustc_hash::{FxHashMap, FxHashSet};
+use tile_machine::Machine;
+use tile_plan::Numbers;
+use tile_schedule::{Agent, Edge, Graph, Group, Node, Pool, Reservation};
+use tile_targets::Target;
+
+/// Discardable attributes of operations in loops. Those that a program has are kept.
+pub mod constraint {
+    /// Number of a group. Operations of one group are done in one stage.
+    pub const GID: &str = "tileas.schedule.constraint.gid";
+    /// The group from whose stage this one's is counted.
+    pub const LEADER_GID: &str = "tileas.schedule.constraint.leader_gid";
+    /// Most stages between the leader and this group; 0 is no limit.
+    pub const MAX_DEPTH: &str = "tileas.schedule.constraint.max_depth";
+    /// Of a loop: iterations one after the other.
+    pub const FORCE_SERIAL_EXECUTION: &str = "tileas.schedule.constraint.force_serial_execution";
+    /// Of a function: its loops have constraints, for this machine.
+    pub const MACHINE: &str = "tileas.schedule.constraint.machine";
+}
+
+/// Discardable attributes that a solved schedule leaves.
+pub mod solved {
+    /// Of a loop: clocks between iterations, and iterations that are under way together.
+    pub const INTERVAL: &str = "tileas.schedule.interval";
+    pub const STAGES: &str = "tileas.schedule.stages";
+    /// Of an operation: the iterations that it is behind, the clock of the interval, and where there are several
+    /// agents, the one that does it.
+    pub const STAGE: &str = "tileas.schedule.stage";
+    pub const CLOCK: &str = "tileas.schedule.clock";
+    pub const AGENT: &str = "tileas.schedule.agent";
+    /// Of a product: stages of the ring that brings its operands.
+    pub const RING_STAGES: &str = "nv_tileas.stages";
+}
+
+/// What is known of the loops of a module.
+pub struct ScheduleAnalysis {
+    /// The module, by its address: the analysis manager holds this no longer than the module lives.
+    module: usize,
+    pub loops: Vec<LoopCosts>,
+}
+
+/// The operations of a loop's body that cost something, in their order.
+#[derive(Clone, Debug)]
+pub struct LoopCosts {
+    pub nodes: Vec<Cost>,
+    pub pools: Vec<Pool>,
+    /// The agents that share the loop, with the registers of a thread.
+    pub agents: Vec<Agent>,
+    /// Clocks for which one agent does not know yet what another has done.
+    pub crossing: u32,
+}
+
+/// An operation.
+#[derive(Clone, Debug)]
+pub struct Cost {
+    pub op: String,
+    pub gid: i64,
+    pub footprint: Vec<Reservation>,
+    pub issue: u32,
+    pub latency: u32,
+    pub registers: u32,
+    pub asynchronous: bool,
+    /// Who can do it.
+    pub agent: usize,
+}
+
+impl Analysis for ScheduleAnalysis {
+    const SLOT: isize = 0;
+
+    fn build(op: OpRef<'_>) -> Self {
+        let mut loops = vec![];
+        for function in collect_ops(op, nv_tileaa::FuncOp::cast) {
+            let Some((target, machine)) = machine_of(function.op()) else { continue };
+            loops.extend(
+                constrained_loops(function.op()).into_iter().filter_map(|l| LoopCosts::of(l, target, &machine)),
+            );
+        }
+        Self { module: op_key(op), loops }
+    }
+
+    /// Cleanups of MLIR's do not say that they preserve this, so the program is looked at: what is described must be
+    /// what is there.
+    fn is_invalidated(&self, preserved: bool) -> bool {
+        // SAFETY: the analysis manager asks while the module is alive.
+        let module = op_ref(mlir_sys::MlirOperation { ptr: self.module as *mut std::ffi::c_void });
+        !preserved && !self.describes(module)
+    }
+}
+
+impl ScheduleAnalysis {
+    /// Whether the loops of the module are those of the analysis, but for operations that have gone.
+    pub fn describes(&self, module: OpRef<'_>) -> bool {
+        let loops = loops_of(module);
+        loops.len() == self.loops.len() && loops.iter().zip(&self.loops).all(|(l, costs)| costs.of_nodes(*l).is_some())
+    }
+}
+
+/// The loops of a module that have constraints, in order.
+pub fn loops_of<'c>(module: OpRef<'c>) -> Vec<OpRef<'c>> {
+    let functions = collect_ops(module, nv_tileaa::FuncOp::cast).into_iter().map(|f| f.op());
+    functions.filter(|f| discardable_attr(*f, constraint::MACHINE).is_some()).flat_map(constrained_loops).collect()
+}
+
+fn constrained_loops<'c>(function: OpRef<'c>) -> Vec<OpRef<'c>> {
+    let numbered = |l: OpRef<'c>| nodes_of(l).iter().any(|n| number(*n, constraint::GID).is_some());
+    loops_in(function).into_iter().filter(|l| numbered(*l)).collect()
+}
+
+/// All loops with a counter, outer ones first.
+pub fn loops_in<'c>(function: OpRef<'c>) -> Vec<OpRef<'c>> {
+    collect_ops(function, |o| (Scf::of(o) == Some(Scf::For)).then_some(o))
+}
+
+/// The loops that passes shape before they are scheduled, outer ones first: those that are worth it, of functions
+/// without a plan of products. A plan says where each operand comes from and what each agent computes.
+pub fn loops_to_shape<'c>(module: OpRef<'c>, target: &Target) -> Vec<OpRef<'c>> {
+    let functions = collect_ops(module, nv_tileaa::FuncOp::cast).into_iter().map(|f| f.op());
+    let unplanned = functions.filter(|f| DotPlan::of(*f).is_none());
+    unplanned.flat_map(loops_in).filter(|l| is_worth_scheduling(*l, target)).collect()
+}
+
+/// The target of a function with constraints, and its machine: that of sm_90 where there is none of its own.
+pub fn machine_of<'c>(function: OpRef<'c>) -> Option<(&'static Target, Machine)> {
+    let name = discardable_attr(function, constraint::MACHINE).map(string_attr)?;
+    let machine = Machine::named(name).or_else(|_| Machine::named("sm_90")).ok()?;
+    Some((Target::by_name(name)?, machine))
+}
+
+/// A number that an operation carries.
+pub fn number(op: OpRef<'_>, name: &str) -> Option<i64> {
+    // SAFETY: the attribute is alive.
+    let is_integer =
+        |a: &Attribute<'_>| unsafe { mlir_sys::mlirAttributeIsAInteger(melior::ir::AttributeLike::to_raw(a)) };
+    discardable_attr(op, name).filter(is_integer).map(int_attr)
+}
+
+/// When an operation of a loop begins, in clocks from the beginning of an iteration; none if it is not scheduled.
+pub fn time(op: OpRef<'_>, around: OpRef<'_>) -> Option<i64> {
+    let stage = number(op, solved::STAGE)?.checked_mul(number(around, solved::INTERVAL)?)?;
+    stage.checked_add(number(op, solved::CLOCK)?)
+}
+
+/// The operations of a loop's body that are scheduled: all that do more than scalar arithmetic.
+pub fn nodes_of<'c>(around: OpRef<'c>) -> Vec<OpRef<'c>> {
+    let body = entry_block(region(around, 0));
+    body.into_iter().flat_map(ops_of).filter(|o| !is_free(*o)).collect()
+}
+
+/// Scalar arithmetic, constants and the end of the body take no part.
+fn is_free(op: OpRef<'_>) -> bool {
+    let scalar = region_count(op) == 0 && behaviour::is_pure(op) && results(op).all(|v| Tensor::of_value(v).is_none());
+    behaviour::is_constant(op) || scalar || next_is_none(op)
+}
+
+fn next_is_none(op: OpRef<'_>) -> bool {
+    Scf::of(op) == Some(Scf::Yield)
+}
+
+/// Whether a loop has copies or products, without which there is nothing to overlap.
+pub fn is_worth_scheduling(around: OpRef<'_>, target: &Target) -> bool {
+    Candidates::of(around, target).is_some() || nodes_of(around).iter().any(|o| AnyDot::cast(*o).is_some())
+}
+
+/// Pipes of a multiprocessor, and the machine's names for what one instruction of a warp takes of a scheduler's, alone
+/// and beside products of warpgroups.
+const PIPES: [(&str, [&str; 2]); 4] = [
+    ("fma", ["pipe.fma.interval", "pipe.fma.beside_wgmma"]),
+    ("alu", ["pipe.alu.interval", "pipe.alu.beside_wgmma"]),
+    ("mufu", ["pipe.mufu.interval", "pipe.mufu.beside_wgmma"]),
+    ("convert", ["pipe.convert.interval", "pipe.pack.beside_wgmma"]),
+];
+const FMA: usize = 0;
+const ALU: usize = 1;
+/// The pools behind them.
+const TENSOR: usize = 4;
+const SHARED: usize = 5;
+const MEMORY: usize = 6;
+
+/// The pipe that an elementwise operation takes; what is not here takes the second.
+const OPS: &[(&str, usize)] = &[
+    ("arith.addf", 0),
+    ("arith.subf", 0),
+    ("arith.mulf", 0),
+    ("math.fma", 0),
+    ("nv_tileaa.addf", 0),
+    ("nv_tileaa.subf", 0),
+    ("nv_tileaa.mulf", 0),
+    ("nv_tileaa.fma", 0),
+    ("arith.divf", 2),
+    ("nv_tileaa.divf", 2),
+    ("nv_tileaa.sqrt", 2),
+    ("nv_tileaa.exp2", 2),
+    ("arith.extf", 3),
+    ("arith.truncf", 3),
+    ("arith.sitofp", 3),
+    ("arith.uitofp", 3),
+    ("arith.fptosi", 3),
+    ("arith.fptoui", 3),
+];
+
+impl LoopCosts {
+    fn of(around: OpRef<'_>, target: &'static Target, machine: &Machine) -> Option<Self> {
+        let warps = warps_at(around).ok()?;
+        let division = Division::of(around);
+        let rings: FxHashSet<usize> = match division {
+            Some(_) => FxHashSet::default(),
+            None => Candidates::of(around, target).iter().flat_map(|c| &c.loads).map(|l| op_key(l.op)).collect(),
+        };
+        let thread = machine.get("sm.registers_per_thread").ok()? as u32;
+        let agent = |name: &str, registers| Agent { name: name.into(), registers: Some(registers) };
+        let (agents, crossing) = match &division {
+            None => (vec![agent("threads", thread)], 0),
+            Some(d) => {
+                let [_, producer, consumers] = d.plan.registers;
+                let agents = agents::NAMES.iter().zip([producer, consumers]).map(|(name, r)| agent(name, r));
+                (agents.collect(), machine.get("mbarrier.edge").ok()?.ceil() as u32)
+            }
+        };
+        let division = match division {
+            None => None,
+            Some(d) => {
+                let planned = tile_plan::Machine::named(&machine.name).ok()?;
+                Some((d, Numbers::new(&planned).ok()?))
+            }
+        };
+        let model = Model { machine, warps, rings, division };
+        let nodes = nodes_of(around).into_iter().map(|o| model.cost(o)).collect::<Option<_>>()?;
+        let names = PIPES.iter().map(|(name, _)| *name).chain(["tensor", "shared", "memory"]);
+        let pools = names.map(|name| Pool { name: name.into(), units: 1 }).collect();
+        Some(Self { nodes, pools, agents, crossing })
+    }
+
+    /// Whether several agents share the loop.
+    pub fn has_agents(&self) -> bool {
+        self.agents.len() > 1
+    }
+
+    /// The rings of a loop of agents, and the orders of its consumers' program; none if it is not the one that was
+    /// described.
+    pub fn rings<'c>(&self, around: OpRef<'c>) -> Option<(Vec<agents::Ring<'c>>, Vec<agents::Order>)> {
+        let costs: Vec<&Cost> = self.of_nodes(around)?.into_iter().map(|i| &self.nodes[i]).collect();
+        let (division, ops) = (Division::of(around)?, nodes_of(around));
+        Some((division.rings(&ops, &costs, self.crossing), division.orders(&ops)))
+    }
+
+    /// The node of each operation of the loop that is scheduled; none if one of them is new, or not where it was.
+    pub fn of_nodes(&self, around: OpRef<'_>) -> Option<Vec<usize>> {
+        let mut left = self.nodes.iter().enumerate();
+        let find = |op: OpRef<'_>| {
+            let gid = number(op, constraint::GID)?;
+            left.find(|(_, n)| n.gid == gid && n.op == op_name(op)).map(|(i, _)| i)
+        };
+        nodes_of(around).into_iter().map(find).collect()
+    }
+
+    /// The loop as the scheduler takes it; none if it is not the one that was described.
+    pub fn graph(&self, around: OpRef<'_>) -> Option<Graph> {
+        let ops = nodes_of(around);
+        let costs: Vec<&Cost> = self.of_nodes(around)?.into_iter().map(|i| &self.nodes[i]).collect();
+        // Groups by number, with their leaders.
+        let mut gids: Vec<i64> = costs.iter().map(|c| c.gid).collect();
+        gids.sort_unstable();
+        gids.dedup();
+        let group = |gid: i64| gids.binary_search(&gid).ok();
+        let mut groups = vec![Group::default(); gids.len()];
+        for (op, cost) in ops.iter().zip(&costs) {
+            let leader = number(*op, constraint::LEADER_GID).and_then(group);
+            if let (Some(g), Some(leader)) = (group(cost.gid), leader) {
+                let max_depth = number(*op, constraint::MAX_DEPTH).and_then(|d| u32::try_from(d).ok()).unwrap_or(0);
+                groups[g] = Group { leader: Some(leader), max_depth };
+            }
+        }
+        // Only what is kept together, or counted from, is a group to the scheduler.
+        let alone = |g: usize| {
+            let members = costs.iter().filter(|c| group(c.gid) == Some(g)).count();
+            members == 1 && groups[g].leader.is_none() && groups.iter().all(|o| o.leader != Some(g))
+        };
+        let node = |cost: &&Cost| Node {
+            name: format!("{} {}", cost.gid, cost.op),
+            footprint: cost.footprint.clone(),
+            issue: cost.issue,
+            registers: cost.registers,
+            asynchronous: cost.asynchronous,
+            agents: vec![cost.agent],
+            group: group(cost.gid).filter(|g| !alone(*g)),
+        };
+        let mut edges = edges(around, &ops, &costs);
+        if self.has_agents() {
+            Division::of(around)?.complete(&mut edges, &ops, &costs, self.crossing);
+        }
+        let nodes = costs.iter().map(node).collect();
+        Some(Graph { pools: self.pools.clone(), agents: self.agents.clone(), nodes, edges, groups })
+    }
+}
+
+/// What each operation waits for, through scalar arithmetic and through what the loop carries.
+fn edges(around: OpRef<'_>, ops: &[OpRef<'_>], costs: &[&Cost]) -> Vec<Edge> {
+    let Some(body) = entry_block(region(around, 0)) else { return vec![] };
+    let node: FxHashMap<usize, usize> = ops.iter().enumerate().map(|(i, o)| (op_key(*o), i)).collect();
+    let yielded: Vec<Val<'_>> = ops_of(body).last().map(|y| operands(y).collect()).unwrap_or_default();
+    let mut all: Vec<Edge> = vec![];
+    for (to, op) in ops.iter().enumerate() {
+        let mut inputs: Vec<Val<'_>> = vec![];
+        walk(*op, &mut |inner| inputs.extend(operands(inner)));
+        let mut work: Vec<(Val<'_>, u32)> = inputs.into_iter().map(|v| (v, 0)).collect();
+        let mut seen: FxHashSet<(usize, u32)> = FxHashSet::default();
+        while let Some((v, distance)) = work.pop() {
+            if !seen.insert((key(v), distance)) {
+                continue;
+            }
+            match defining_op(v) {
+                Some(from) => match node.get(&op_key(from)) {
+                    Some(&from) if from != to || distance > 0 => {
+                        let value = Tensor::of_value(v).is_some();
+                        all.push(Edge { from, to, latency: costs[from].latency, distance, crossing: 0, value });
+                    }
+                    Some(_) => {}
+                    None if block_of(from) == block_key(body) => work.extend(operands(from).map(|v| (v, distance))),
+                    None => {}
+                },
+                // An argument: the counter comes first. What is carried on unchanged ends somewhere.
+                None if home_of(v) == block_key(body) && (distance as usize) < yielded.len() => {
+                    let position = args(body).position(|a| a == v);
+                    let before = position.and_then(|i| i.checked_sub(1)).and_then(|i| yielded.get(i));
+                    work.extend(before.map(|v| (*v, distance + 1)));
+                }
+                None => {}
+            }
+        }
+    }
+    // What has effects and no token keeps its order.
+    let ordered: Vec<usize> = (0..ops.len()).filter(|i| has_untold_effects(ops[*i])).collect();
+    let order =
+        |pair: &[usize]| Edge { from: pair[0], to: pair[1], latency: 0, distance: 0, crossing: 0, value: false };
+    all.extend(ordered.windows(2).map(order));
+    all.sort_unstable_by_key(|e| (e.from, e.to, e.distance, !e.value));
+    all.dedup_by_key(|e| (e.from, e.to, e.distance));
+    all
+}
+
+fn has_untold_effects(op: OpRef<'_>) -> bool {
+    let token = |v: Val<'_>| nv_tileaa::MemTokenType::cast(ty(v)).is_some();
+    !behaviour::is_pure(op) && !results(op).any(token)
+}
+
+struct Model<'a, 'c> {
+    machine: &'a Machine,
+    /// Warps of those who compute.
+    warps: u64,
+    rings: FxHashSet<usize>,
+    /// Of a loop that agents share, with the planner's numbers of the machine.
+    division: Option<(Division<'c>, Numbers)>,
+}
+
+impl<'c> Model<'_, 'c> {
+    fn cost(&self, op: OpRef<'c>) -> Option<Cost> {
+        let get = |key: &str| self.machine.get(key).ok();
+        let schedulers = get("sm.schedulers")?;
+        // Instructions of all warps of a scheduler.
+        let instructions = |elements: u64| (elements * self.warps) as f64 / schedulers;
+        let held: u64 = results(op).map(|v| registers(v)).sum();
+        let mut cost = Cost {
+            op: op_name(op).to_owned(),
+            gid: number(op, constraint::GID)?,
+            footprint: vec![],
+            issue: 0,
+            latency: 0,
+            registers: held.try_into().unwrap_or(u32::MAX),
+            asynchronous: false,
+            agent: 0,
+        };
+        if let Some((division, numbers)) = &self.division {
+            if let Some(role) = division.role(op) {
+                return self.for_ring(op, role, (division, numbers), cost);
+            }
+            cost.agent = agents::CONSUMERS;
+            if let Some(of_product) = division.product_cost(op, self.machine, numbers, cost.clone()) {
+                return Some(of_product);
+            }
+        }
+        let beside = self.division.is_some();
+        let mut busy = |pool: usize, clocks: f64| {
+            let clocks = clocks.ceil() as u32;
+            if clocks > 0 {
+                cost.footprint.push(Reservation { pool, start: 0, clocks });
+            }
+            clocks
+        };
+        let bytes = |v: Val<'_>, bits: fn(melior::ir::Type<'_>) -> u32| {
+            Tensor::of_value(v).map_or(0, |t| t.elements() as u64 * u64::from(bits(t.element)) / 8)
+        };
+        if let Some(dot) = AnyDot::cast(op) {
+            let (a, c) = (Tensor::of_value(dot.lhs())?, Tensor::of_value(dot.result())?);
+            let multiplications = c.elements() as f64 * *a.shape.last()? as f64;
+            let clocks = match dot.matrix_instruction() {
+                // A product of m16n8k16 takes so long of a scheduler's share, with elements of 16 bits.
+                Some(_) => {
+                    let bits = f64::from(storage_bits(a.element).max(8));
+                    multiplications / 2048.0 / schedulers * get("mma.f16.m16n8k16.interval")? * bits / 16.0
+                }
+                None => multiplications / 32.0 / schedulers,
+            };
+            let clocks = busy(if dot.matrix_instruction().is_some() { TENSOR } else { 0 }, clocks);
+            cost.issue = (clocks / 8).max(1);
+            cost.latency = clocks + get("mma.latency")? as u32;
+            cost.asynchronous = true;
+        } else if TiledLoadOp::cast(op).is_some() || LoadOp::cast(op).is_some() {
+            let moved = bytes(result(op, 0), memory_bits);
+            let clocks = busy(MEMORY, moved as f64 / get("l2.all_shared")?);
+            cost.latency = clocks + get("latency.dram")? as u32;
+            cost.asynchronous = self.rings.contains(&op_key(op));
+            cost.issue = (moved / 16 / 32 / schedulers as u64) as u32;
+            if cost.asynchronous {
+                // The tile is in shared memory until it is read.
+                cost.registers = 0;
+            }
+        } else if ConvertLayoutOp::cast(op).is_some() && behaviour::moves_between_threads(op) {
+            let clocks = busy(SHARED, 2.0 * bytes(result(op, 0), storage_bits) as f64 / get("shared.bytes_per_clk")?);
+            cost.issue = instructions(held / 2).ceil() as u32;
+            cost.latency = clocks.max(cost.issue) + get("latency.shared")? as u32;
+        } else if ReduceOp::cast(op).is_some() || ScanOp::cast(op).is_some() {
+            let elements: u64 = operands(op).map(|v| threads_elements(v)).sum();
+            let clocks = busy(ALU, instructions(elements) * interval(ALU, self.machine, beside)?);
+            cost.issue = clocks;
+            cost.latency = clocks + 5 * get("latency.shuffle")? as u32;
+        } else {
+            // All others are counted by the tile that they work on; those with regions by what is in them.
+            let clocks = arithmetic(op, self.warps, self.machine, beside)?;
+            let total: u32 = clocks.iter().enumerate().map(|(pool, c)| busy(pool, *c)).max().unwrap_or(0);
+            cost.issue = total;
+            cost.latency = total + get("latency.alu")?.ceil() as u32;
+        }
+        if let Some((division, _)) = &self.division {
+            // All warpgroups keep units busy, each for its part of the time.
+            let warpgroups = division.warpgroups();
+            let waited = cost.latency - cost.issue.min(cost.latency);
+            cost.issue = cost.issue.div_ceil(warpgroups);
+            cost.latency = cost.issue + waited;
+        }
+        Some(cost)
+    }
+
+    /// What brings a tile to a ring, or says how it lies there.
+    fn for_ring(
+        &self,
+        op: OpRef<'c>,
+        role: Role,
+        (division, numbers): (&Division<'c>, &Numbers),
+        cost: Cost,
+    ) -> Option<Cost> {
+        let cost = Cost { registers: 0, ..cost };
+        if role == Role::View {
+            return Some(Cost { agent: agents::CONSUMERS, ..cost });
+        }
+        let t = Tensor::of_value(result(op, 0))?;
+        let bytes = t.elements() as u64 * u64::from(memory_bits(t.element)) / 8;
+        let moved = (bytes as f64 / self.machine.get("l2.all_shared").ok()?).ceil() as u32;
+        let footprint = vec![Reservation { pool: MEMORY, start: 0, clocks: moved }];
+        let (issue, latency) = match role {
+            Role::ProducerComputed => {
+                let clocks = arithmetic(op, division.plan.producer_warps().into(), self.machine, true)?;
+                let issue = clocks.iter().fold(0.0, |most: f64, c| most.max(*c)).ceil() as u32;
+                (issue, issue + moved + self.machine.get("latency.dram").ok()?.ceil() as u32)
+            }
+            _ => {
+                let issue = self.machine.get("tma.issue").ok()?.ceil() as u32;
+                (issue, numbers.load(u32::try_from(bytes).ok()?).ceil() as u32)
+            }
+        };
+        Some(Cost { footprint, issue, latency, asynchronous: true, agent: agents::PRODUCER, ..cost })
+    }
+}
+
+/// Clocks of each pipe for what an op and its regions compute, by so many warps, alone or beside products.
+fn arithmetic(op: OpRef<'_>, warps: u64, machine: &Machine, beside: bool) -> Option<[f64; PIPES.len()]> {
+    let schedulers = machine.get("sm.schedulers").ok()?;
+    let mut clocks = [0.0; PIPES.len()];
+    walk(op, &mut |inner| {
+        let tile = results(inner).chain(operands(inner)).map(threads_elements).max().unwrap_or(0);
+        if computes(inner) {
+            let pipe = pipe_of(inner);
+            clocks[pipe] += (tile * warps) as f64 / schedulers * interval(pipe, machine, beside).unwrap_or(1.0);
+        }
+    });
+    Some(clocks)
+}
+
+/// Whether an op has instructions: what only says of which tile registers are has none.
+fn computes(op: OpRef<'_>) -> bool {
+    behaviour::layout_relation(op) == LayoutRelation::Same && region_count(op) == 0
+}
+
+/// The pipe of an elementwise op.
+fn pipe_of(op: OpRef<'_>) -> usize {
+    let name = op_name(op);
+    let math = name.starts_with("math.") && name != "math.fma";
+    let listed = OPS.iter().find(|(op, _)| *op == name).map(|(_, pipe)| *pipe);
+    listed.unwrap_or(if math { 2 } else { ALU })
+}
+
+/// Whether a value is a tensor of bits. What is computed with these is part of comparisons and selections.
+fn is_predicate(v: Val<'_>) -> bool {
+    Tensor::of_value(v).is_some_and(|t| IntegerType::try_from(t.element).is_ok_and(|i| i.width() == 1))
+}
+
+/// Clocks of a pipe for an instruction of a warp.
+fn interval(pipe: usize, machine: &Machine, beside: bool) -> Option<f64> {
+    machine.get(PIPES[pipe].1[usize::from(beside)]).ok()
+}
+
+/// The pipe that the ops of a loop's body keep busy longest, with its clocks for an iteration of so many warps: alone,
+/// and all the time beside products of warpgroups.
+pub fn busiest_pipe(around: OpRef<'_>, warps: u64, machine: &Machine) -> Option<(&'static str, [f64; 2])> {
+    let schedulers = machine.get("sm.schedulers").ok()?;
+    let mut clocks = [0.0; PIPES.len()];
+    let instructions = |elements: u64| (elements * warps) as f64 / schedulers;
+    for op in entry_block(region(around, 0)).into_iter().flat_map(ops_of) {
+        if ReduceOp::cast(op).is_some() {
+            // Each element but the first goes through what combines two.
+            let elements: u64 = operands(op).map(threads_elements).sum();
+            let combiners = entry_block(region(op, 0)).into_iter().flat_map(ops_of).filter(|o| computes(*o));
+            for pipe in combiners.map(pipe_of) {
+                clocks[pipe] += instructions(elements) * interval(pipe, machine, true)?;
+            }
+        } else if !results(op).chain(operands(op)).all(is_predicate) {
+            clocks.iter_mut().zip(arithmetic(op, warps, machine, true)?).for_each(|(sum, c)| *sum += c);
+        }
+    }
+    let (pipe, clocks) = clocks.into_iter().enumerate().max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let alone = clocks * interval(pipe, machine, false)? / interval(pipe, machine, true)?;
+    Some((PIPES[pipe].0, [alone, clocks]))
+}
+
+/// Elements of a tile that a thread has.
+fn threads_elements(v: Val<'_>) -> u64 {
+    register_bits(v).map_or(0, |bits| 1 << bits)
+}
+
+/// Registers of a thread that hold a value.
+fn registers(v: Val<'_>) -> u64 {
+    match (Tensor::of_value(v), register_bits(v)) {
+        (Some(t), Some(bits)) => words(t.element, bits),
+        _ => 0,
+    }
+}

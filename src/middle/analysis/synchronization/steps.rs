@@ -1,0 +1,299 @@
+//! What one op does to the order of accesses: its accesses of shared memory, and how it synchronises.
+//!
+//! All of it follows from the interfaces of the op. Where a tensor goes from or to the whole of a storage, layouts tell
+//! which thread touches which element.
+
+use crate::dialect::{
+    behaviour::{self, Memory, SyncKind},
+    layouts::Tensor,
+    nv_tileas::{
+        AllocTensorOp, AsyncDotOp, AsyncDotWaitOp, AsyncTiledTmaStoreOp, AsyncTmaStoreWaitOp, AsyncTokenType,
+        AsyncWaitOp, ConsumerWaitOp, LocalTransposeOp, MakeTiledTmaDescOp, MemDescReinterpretOp, MemDescSlotOp,
+        MemDescType, ProducerAcquireOp, ProducerCommitOp, StageOp,
+    },
+    rt::*,
+    shared_memory::{memdesc_bytes, shared_layout},
+    upstream::Arith,
+};
+use tile_layout::{Layout, LinearMap};
+
+/// What reads shared memory by itself, in groups that are waited for by their number.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Work {
+    /// A product of a warpgroup.
+    Product,
+    /// A copy of a tile to global memory.
+    Store,
+}
+
+/// One access of shared memory.
+#[derive(Clone)]
+pub struct SharedAccess<'c> {
+    pub op: OpRef<'c>,
+    pub write: bool,
+    /// First byte, and the byte behind the last, of all stages.
+    pub bytes: (u64, u64),
+    /// By threads, not by an asynchronous unit.
+    pub(super) by_threads: bool,
+    /// The storage, and where the elements lie in registers; none when any thread may touch any byte. Of a stage of a
+    /// pipeline, or a part of one, elements are numbered as they lie.
+    pub(super) place: Option<(usize, Layout)>,
+    /// The part of a stage that it touches.
+    pub(super) part: Option<Part>,
+    /// The storage with stages, and the value that numbers the stage; none when it may be any.
+    pub(super) ring: Option<(usize, Option<Val<'c>>)>,
+    /// Under way until a wait.
+    pub asynchronous: bool,
+    /// By work that is under way until a wait for such work.
+    pub work: Option<Work>,
+    /// Ordered with the others of its pipeline by barriers of the pipeline, which [`crate::analysis::pipelines`]
+    /// checks.
+    pub(super) pipelined: bool,
+    /// By warps that fill stages or change them for others, in their turn at the stage that this op begins.
+    pub(super) turn: Option<usize>,
+    /// By the first warp of the scope alone, whose lanes meet behind it.
+    pub(super) by_first_warp: bool,
+}
+
+/// One of several parts of a storage that lie one behind the other.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Part {
+    whole: usize,
+    parts: i64,
+    number: i64,
+}
+
+impl Part {
+    /// The part that a descriptor stands for: a slot with a constant number of a storage under another type.
+    fn of(mut memory: Val<'_>) -> Option<Self> {
+        loop {
+            let op = defining_op(memory).filter(|o| operand_count(*o) > 0)?;
+            if let Some(slot) = MemDescSlotOp::cast(op) {
+                let number = defining_op(slot.index()).filter(|o| Arith::of(*o) == Some(Arith::Constant))?;
+                let whole = MemDescReinterpretOp::cast(defining_op(slot.source())?)?;
+                let parts = MemDescType::cast(ty(slot.source()))?.stages();
+                return Some(Self { whole: key(whole.source()), parts, number: attr(number, "value").map(int_attr)? });
+            }
+            memory = operand(op, 0);
+        }
+    }
+
+    pub(super) fn is_apart(&self, other: &Self) -> bool {
+        (self.whole, self.parts) == (other.whole, other.parts) && self.number != other.number
+    }
+}
+
+impl SharedAccess<'_> {
+    /// `read of shared bytes [0, 128)`.
+    pub fn describe(&self) -> String {
+        let what = if self.write { "write" } else { "read" };
+        format!("{what} of shared bytes [{}, {})", self.bytes.0, self.bytes.1)
+    }
+}
+
+/// What an op does to the order of accesses, step by step.
+pub(super) enum Step<'c> {
+    Access(SharedAccess<'c>),
+    /// Threads of the scope meet.
+    Barrier,
+    /// Copies since the last one become a group.
+    Commit(Val<'c>),
+    /// The thread's groups of at least this age are complete.
+    Wait(i64),
+    /// Work of this kind since the last one becomes a group.
+    CommitWork(Work),
+    /// Groups of this kind of at least this age are complete.
+    WaitForWork(Work, i64),
+}
+
+/// The steps of one op, without those of its regions.
+pub(super) fn steps<'c>(op: OpRef<'c>) -> Vec<Step<'c>> {
+    let layout = |v: Val<'c>| Tensor::of_value(v).and_then(|t| t.layout());
+    let is_asynchronous = results(op).any(|r| AsyncTokenType::cast(ty(r)).is_some());
+    let work = if AsyncDotOp::cast(op).is_some() {
+        Some(Work::Product)
+    } else {
+        AsyncTiledTmaStoreOp::cast(op).map(|_| Work::Store)
+    };
+    let mut accesses = vec![];
+    for effect in behaviour::effects(op).unwrap_or_default() {
+        let Some(memory) = effect.operand.map(|i| operand(op, i)).filter(|_| effect.memory.may_be_shared()) else {
+            continue;
+        };
+        if MemDescType::cast(ty(memory)).is_none() || !(effect.reads() || effect.writes()) {
+            continue;
+        }
+        // Layouts tell who touches what when one tensor goes from or to the whole of the storage.
+        let tensors: Vec<Val<'c>> =
+            operands(op).chain(results(op)).filter(|v| Tensor::of_value(*v).is_some()).collect();
+        let whole = match tensors[..] {
+            [one] if !is_asynchronous && same_elements(one, memory) => layout(one),
+            _ => None,
+        };
+        let (bytes, ring) = bytes_of(memory);
+        let pipelined = ring.is_some_and(|(_, slot)| slot.is_some_and(is_of_pipeline));
+        let part = Part::of(memory);
+        let place = match ring {
+            None => whole.map(|l| (key(root_of(memory)), l)),
+            // Stages go by several types: bytes are what they have in common.
+            Some(_) if pipelined => whole.and_then(|l| Some((key(below_types(memory)), in_bytes(&l, memory)?))),
+            Some(_) => None,
+        };
+        accesses.push(SharedAccess {
+            op,
+            write: effect.writes(),
+            bytes,
+            by_threads: effect.memory != Memory::SharedAsyncProxy,
+            place,
+            part,
+            ring,
+            asynchronous: is_asynchronous,
+            work,
+            pipelined,
+            turn: pipelined.then(|| turn_of(op)).flatten(),
+            by_first_warp: MakeTiledTmaDescOp::cast(op).is_some(),
+        });
+    }
+    if LocalTransposeOp::cast(op).is_some() {
+        // Each warp reads just the bytes that it writes.
+        accesses.retain(|a| a.write);
+    }
+    if let Some(wait) = AsyncDotWaitOp::cast(op) {
+        return vec![Step::WaitForWork(Work::Product, wait.pending())];
+    }
+    if AsyncTmaStoreWaitOp::cast(op).is_some() {
+        return vec![Step::WaitForWork(Work::Store, 0)];
+    }
+    match behaviour::sync_kind(op) {
+        SyncKind::None => accesses.into_iter().map(Step::Access).chain(work.map(Step::CommitWork)).collect(),
+        SyncKind::Barrier => vec![Step::Barrier],
+        SyncKind::Commit => vec![Step::Commit(result(op, 0))],
+        SyncKind::Wait => vec![Step::Wait(AsyncWaitOp::cast(op).map_or(i64::MAX, |w| w.pending()))],
+        SyncKind::Scratch | SyncKind::ScratchAndMeet if accesses.is_empty() => vec![],
+        kind @ (SyncKind::Scratch | SyncKind::ScratchAndMeet) => {
+            let anyone = |a: SharedAccess<'c>| Step::Access(SharedAccess { place: None, ..a });
+            let (writes, reads): (Vec<_>, Vec<_>) = accesses.into_iter().partition(|a| a.write);
+            let mut list = vec![Step::Barrier];
+            list.extend(writes.into_iter().map(anyone));
+            list.push(Step::Barrier);
+            list.extend(reads.into_iter().map(anyone));
+            list.extend((kind == SyncKind::ScratchAndMeet).then_some(Step::Barrier));
+            list
+        }
+    }
+}
+
+/// What gives the threads around `op` a stage to fill, or to change for others: the last op before it in its block for
+/// which all of them wait.
+fn turn_of(op: OpRef<'_>) -> Option<usize> {
+    let block = block_around(op)?;
+    let converts = ops_of(block).any(|o| ProducerCommitOp::cast(o).is_some_and(|c| c.converted()));
+    let gives = |o: &OpRef<'_>| {
+        let empty = ProducerAcquireOp::cast(*o).is_some_and(|a| a.bytes().is_none());
+        empty || converts && ConsumerWaitOp::cast(*o).is_some_and(|w| !w.converted())
+    };
+    ops_of(block).take_while(|o| *o != op).filter(gives).last().map(op_key)
+}
+
+/// Whether a stage is that of a pipeline's iterator.
+fn is_of_pipeline(slot: Val<'_>) -> bool {
+    defining_op(slot).is_some_and(|op| StageOp::cast(op).is_some())
+}
+
+/// Whether a tensor has as many elements as a storage: a slice of one does not tell which it reads.
+fn same_elements(tensor: Val<'_>, memory: Val<'_>) -> bool {
+    let count = |shape: &[i64]| shape.iter().product::<i64>();
+    match (Tensor::of_value(tensor), MemDescType::cast(ty(memory))) {
+        (Some(t), Some(m)) => count(&t.shape) == count(m.shape()),
+        _ => false,
+    }
+}
+
+/// The allocation that a view of storage leads to.
+fn root_of(mut memory: Val<'_>) -> Val<'_> {
+    while let Some(op) = defining_op(memory).filter(|o| AllocTensorOp::cast(*o).is_none() && operand_count(*o) > 0) {
+        memory = operand(op, 0);
+    }
+    memory
+}
+
+/// The storage that another type, or a part of it, is a view of.
+fn below_types(mut memory: Val<'_>) -> Val<'_> {
+    while let Some(op) = defining_op(memory) {
+        let is_part = MemDescSlotOp::cast(op).is_some() && Part::of(memory).is_some();
+        if !is_part && MemDescReinterpretOp::cast(op).is_none() {
+            break;
+        }
+        memory = operand(op, 0);
+    }
+    memory
+}
+
+/// A layout with elements numbered by their place in the storage.
+fn in_bytes(layout: &Layout, memory: Val<'_>) -> Option<Layout> {
+    let shared = shared_layout(MemDescType::cast(ty(memory))?)?;
+    let offsets = |bases: &[u64]| bases.iter().map(|&b| shared.offset(b)).collect();
+    let [register, lane, warp, block] = [layout.register(), layout.lane(), layout.warp(), layout.block()].map(offsets);
+    Layout::new(register, lane, warp, block).ok()
+}
+
+/// Bytes of a storage, all of its stages; all of shared memory when its place is not known. And the storage, when it
+/// has stages, with the value that numbers the stage.
+#[allow(clippy::type_complexity)]
+fn bytes_of<'c>(memory: Val<'c>) -> ((u64, u64), Option<(usize, Option<Val<'c>>)>) {
+    let root = root_of(memory);
+    let mut slot = None;
+    let mut at = memory;
+    while let Some(op) = defining_op(at).filter(|_| at != root) {
+        if let Some(s) = MemDescSlotOp::cast(op) {
+            slot = Some(s.index());
+        }
+        at = operand(op, 0);
+    }
+    let desc = MemDescType::cast(ty(root));
+    let ring = desc.filter(|d| d.stages() > 1).map(|_| (key(root), slot));
+    let offset = defining_op(root).and_then(AllocTensorOp::cast).and_then(|a| a.offset());
+    match (offset, desc) {
+        (Some(offset), Some(desc)) => ((offset as u64, offset as u64 + memdesc_bytes(desc)), ring),
+        _ => ((0, u64::MAX), ring),
+    }
+}
+
+/// Whether each element is touched by one and the same thread in both accesses.
+pub(super) fn same_threads(a: (&Layout, bool), b: (&Layout, bool)) -> bool {
+    let (Some(from), Some(to)) = (Owners::of(a), Owners::of(b)) else { return false };
+    to.columns.iter().all(|&e| matches!((from.thread(e), to.thread(e)), (Some(x), Some(y)) if x == y))
+}
+
+/// The only thread that touches each element.
+struct Owners {
+    /// Vectors of lanes and warps, then of registers, that take part.
+    columns: Vec<u64>,
+    /// Bit of the thread's number for each of the first columns; lanes below warps.
+    bits: Vec<u32>,
+    map: LinearMap,
+}
+
+impl Owners {
+    /// None when several threads touch an element: of threads that hold replicas, one writes and all read.
+    fn of((layout, write): (&Layout, bool)) -> Option<Self> {
+        let free = if write { layout.free_variables() } else { Default::default() };
+        let numbered = |bases: &[u64], mask: u64, from: u32| -> Vec<(u32, u64)> {
+            let kept = bases.iter().enumerate().filter(|(i, _)| mask >> i & 1 == 0);
+            kept.map(|(i, &b)| (from + i as u32, b)).collect()
+        };
+        let mut threads = numbered(layout.lane(), free.lane, 0);
+        threads.extend(numbered(layout.warp(), free.warp, layout.lane().len() as u32));
+        let registers = numbered(layout.register(), free.register, 0);
+        let columns: Vec<u64> = threads.iter().chain(&registers).map(|&(_, b)| b).collect();
+        let map = LinearMap::new(columns.clone(), 64).ok()?;
+        let thread_bits = (1u64 << threads.len()) - 1;
+        let one_each = map.kernel().iter().all(|k| k & thread_bits == 0);
+        one_each.then(|| Owners { columns, bits: threads.into_iter().map(|(bit, _)| bit).collect(), map })
+    }
+
+    fn thread(&self, element: u64) -> Option<u64> {
+        let place = self.map.solve(element)?;
+        Some(self.bits.iter().enumerate().fold(0, |thread, (i, &bit)| thread | (place >> i & 1) << bit))
+    }
+}

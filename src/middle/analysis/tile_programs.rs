@@ -1,0 +1,592 @@
+//! What other warps can do in the place of those that multiply: the ops that make a tile.
+//!
+//! An operand that no tensor copy can bring, because it is gathered, widened, scaled or otherwise computed, is made by
+//! the warps of a producer. They run a copy of all ops on tensors that lead to it, from scalars and memory on. The copy
+//! is right if
+//!
+//! * nothing in it has an effect, but weak loads, whose order among themselves does not matter;
+//! * no access before the loads orders them, but the grids before this one, for which every agent waits;
+//! * what is ordered behind them comes behind the product, which waits for the tile and so for the loads;
+//! * what comes from outside of the loop is computed in it once more, and tensors that the loop carries only advance by
+//!   the same steps each time: then their value follows from the loop's counter.
+
+use super::{
+    access::{AccessPlan, View, pointer_access, tiled_access},
+    facts::Facts,
+    producers::{clone_op, moved_dimension},
+    ring_loads::is_zero,
+    tokens,
+};
+use crate::dialect::{
+    behaviour::{self, LayoutRelation},
+    layouts::{Tensor, memory_bits, storage_bits, tensor_type},
+    loops::loops_around,
+    nv_tileaa::{self, CreateMemTokenOp, MemTokenType, Ordering, Padding, ReduceOp, ScanOp, WaitForGridsOp},
+    nv_tileas,
+    rt::*,
+    upstream::{Arith, Math, Scf},
+};
+use melior::{
+    Context,
+    ir::{Type, TypeLike, r#type::IntegerType},
+};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// The ops that make a tile.
+pub struct TileProgram<'c> {
+    tile: Val<'c>,
+    /// Each behind those that it needs.
+    steps: Vec<Step<'c>>,
+}
+
+#[derive(Clone, Copy)]
+enum Step<'c> {
+    /// An op, with the number of loops around the product that are not around it.
+    Op(OpRef<'c>, usize),
+    Carried(Carried<'c>),
+}
+
+/// A tensor of pointers or integers that a loop advances.
+#[derive(Clone, Copy)]
+struct Carried<'c> {
+    around: OpRef<'c>,
+    /// As the loop's body gets it, and in the first iteration.
+    inside: Val<'c>,
+    first: Val<'c>,
+    /// What each iteration adds.
+    by: Val<'c>,
+}
+
+/// Discardable attribute of a load in a producer's program: how many loops it need not be in.
+const OUTSIDE: &str = "nv_tileas.outside";
+
+impl<'c> TileProgram<'c> {
+    /// The program that makes `tile`, an operand of `dot` in `function`.
+    ///
+    /// Errors: the op that no other warps can do, with why.
+    pub fn of(tile: Val<'c>, dot: OpRef<'c>, function: OpRef<'c>) -> Result<Self, (OpRef<'c>, String)> {
+        let mut search = Search { dot, function, depth: loops_around(dot).count(), of: FxHashMap::default() };
+        let mut steps = vec![];
+        search.follow(tile, &mut steps)?;
+        Ok(Self { tile, steps })
+    }
+
+    /// Writes a copy at the insertion point; the tile.
+    pub fn write(&self, b: &Builder<'c>) -> Result<Val<'c>, BuildError> {
+        let mut map: FxHashMap<usize, Val<'c>> = FxHashMap::default();
+        for step in &self.steps {
+            match *step {
+                Step::Op(op, outside) => {
+                    b.set_location(op.location());
+                    let copy = clone_op(b, op, &mut map);
+                    if outside > 0 && weak_load(op).is_some() {
+                        set_discardable_attr(copy, OUTSIDE, i64_attr(b.context(), outside as i64));
+                    }
+                }
+                Step::Carried(carried) => {
+                    let v = carried.write(b, &map)?;
+                    map.insert(key(carried.inside), v);
+                }
+            }
+        }
+        Ok(map.get(&key(self.tile)).copied().unwrap_or(self.tile))
+    }
+
+    /// Erases what nothing needs any more.
+    pub fn erase_dead(self, context: &'c Context) -> Result<(), (OpRef<'c>, BuildError)> {
+        let is_token = |v: &Val<'c>| MemTokenType::cast(ty(*v)).is_some();
+        let ops: Vec<OpRef<'c>> = self.ops().collect();
+        for op in ops.into_iter().rev() {
+            if results(op).any(|r| !is_token(&r) && has_uses(r)) {
+                continue;
+            }
+            tokens::pass_over(context, op).map_err(|e| (op, e))?;
+            erase(op);
+        }
+        Ok(())
+    }
+
+    pub fn ops(&self) -> impl Iterator<Item = OpRef<'c>> {
+        self.placed().map(|(op, _)| op)
+    }
+
+    /// The ops with the number of loops that are not around them.
+    fn placed(&self) -> impl Iterator<Item = (OpRef<'c>, usize)> {
+        self.steps.iter().filter_map(|step| match step {
+            Step::Op(op, outside) => Some((*op, *outside)),
+            Step::Carried(_) => None,
+        })
+    }
+
+    /// The dimension of the tile along which what is loaded for most of it is contiguous, where that can be told.
+    pub fn contiguous_dimension(&self, facts: &Facts) -> Option<usize> {
+        let mut moved = vec![];
+        let mut v = self.tile;
+        // What the most of the tile comes from.
+        while let Some(op) = defining_op(v) {
+            if let Some((plan, _)) = access_of_load(op, facts) {
+                moved.reverse();
+                let shape = Tensor::of_value(v).map(|t| t.tile_shape());
+                return plan.order.first().zip(shape).and_then(|(&fast, s)| moved_dimension(s, fast, &moved));
+            }
+            if matches!(behaviour::layout_relation(op), LayoutRelation::Reshape | LayoutRelation::Permute) {
+                moved.push(op);
+            }
+            let bits = |v: &Val<'c>| Tensor::of_value(*v).map_or(0, |t| bits_of(&t));
+            // The first of those that are alike.
+            let main = operands(op).filter(|v| bits(v) > 0).reduce(|a, b| if bits(&b) > bits(&a) { b } else { a });
+            let Some(main) = main else { break };
+            v = main;
+        }
+        None
+    }
+
+    /// Whether copies of the threads' own (`thread_copies`) can bring the tile to a stage in which it is contiguous
+    /// along `fast`, as far as that can be told before there are layouts: it is what a load gives, elements outside are
+    /// zeros or do not matter, and what an instruction moves has 4, 8 or 16 bytes.
+    pub fn is_copied(&self, fast: usize, facts: &Facts) -> bool {
+        let Some(op) = defining_op(self.tile) else { return false };
+        let zeros = match (nv_tileaa::TiledLoadOp::cast(op), nv_tileaa::LoadOp::cast(op)) {
+            (Some(load), _) => View::of(load.view()).is_some_and(|view| {
+                matches!(view.ty.padding(), None | Some(Padding::Zero)) && view.ty.sparse_dim().is_none()
+            }),
+            (_, Some(load)) => load.other().is_none_or(is_zero),
+            _ => false,
+        };
+        zeros
+            && self.placed().any(|(o, outside)| o == op && outside == 0)
+            && access_of_load(op, facts).zip(Tensor::of_value(self.tile)).is_some_and(|((access, _), t)| {
+                let bytes = access.vector * u64::from(storage_bits(t.element) / 8);
+                access.order.first() == Some(&fast)
+                    && memory_bits(t.element) == storage_bits(t.element)
+                    && matches!(bytes, 4 | 8 | 16)
+            })
+    }
+
+    /// Instructions of a thread of `warps` warps for each turn of the loop around the product, roughly. The tile is
+    /// stored to its stage, unless it is `copied` there.
+    pub fn instructions(&self, warps: u32, copied: bool, facts: &Facts) -> u32 {
+        let threads = u64::from(32 * warps);
+        let each = |v: Val<'c>| Tensor::of_value(v).map_or(0, |t| t.elements().unsigned_abs().div_ceil(threads));
+        // What leads to addresses and masks is done once for each piece that is loaded.
+        let (mut addresses, mut work) = (FxHashSet::default(), vec![]);
+        for op in self.ops().filter(|op| weak_load(*op).is_some()) {
+            work.extend(operands(op).filter_map(defining_op));
+        }
+        while let Some(op) = work.pop() {
+            if addresses.insert(op_key(op)) {
+                work.extend(operands(op).filter_map(defining_op));
+            }
+        }
+        let of = |op: OpRef<'c>| -> u64 {
+            if let Some((access, _)) = access_of_load(op, facts) {
+                return each(result(op, 0)).div_ceil(access.vector) * LOAD;
+            }
+            if addresses.contains(&op_key(op)) || behaviour::layout_relation(op) != LayoutRelation::Same {
+                return 0;
+            }
+            use Arith::*;
+            let cost = match Arith::of(op) {
+                Some(DivF | DivSI | DivUI | RemF | RemSI | RemUI) => SLOW,
+                Some(SIToFP | UIToFP | FPToSI | FPToUI | ExtF | TruncF) => CONVERSION,
+                _ if Math::of(op).is_some() => SLOW,
+                _ if nv_tileaa::FpCastOp::cast(op).is_some() => CONVERSION,
+                _ => 1,
+            };
+            each(result(op, 0)) * cost
+        };
+        let inside = self.placed().filter(|(_, outside)| *outside == 0).map(|(op, _)| of(op)).sum::<u64>();
+        let stored = Tensor::of_value(self.tile).map_or(0, |t| bits_of(&t).div_ceil(32 * threads));
+        u32::try_from(inside + if copied { 0 } else { stored }).unwrap_or(u32::MAX)
+    }
+
+    /// How many loads in the loop are waited for one after the other before the tile is there, because one says where
+    /// the next one is. Nobody waits for a tile that is `copied`.
+    pub fn loads_in_a_row(&self, copied: bool) -> u32 {
+        let mut behind: FxHashMap<usize, u32> = FxHashMap::default();
+        for (op, outside) in self.placed() {
+            let before = operands(op).filter_map(|v| behind.get(&key(v))).max().copied().unwrap_or(0);
+            let here = before + u32::from(outside == 0 && weak_load(op).is_some());
+            behind.extend(results(op).map(|r| (key(r), here)));
+        }
+        behind.get(&key(self.tile)).copied().unwrap_or(0).max(1) - u32::from(copied)
+    }
+
+    /// Registers of a thread of `warps` warps that hold what is alive at the fullest place, if what comes from outside
+    /// of the loop is kept. Loads are all under way at a time, and what is computed of them is computed element by
+    /// element. A tile that is `copied` takes the registers of its addresses.
+    pub fn registers(&self, warps: u32, copied: bool, facts: &Facts) -> u32 {
+        let threads = u64::from(32 * warps);
+        let of = |v: Val<'c>| Tensor::of_value(v).map_or(0, |t| bits_of(&t).div_ceil(32 * threads));
+        let held = |op: OpRef<'c>| -> u64 {
+            if let Some((access, pointers)) = access_of_load(op, facts) {
+                let t = Tensor::of_value(result(op, 0)).expect("an access moves a tensor");
+                let pieces = (t.elements().unsigned_abs() / access.vector).div_ceil(threads);
+                let is_copy = copied && defining_op(self.tile) == Some(op);
+                let words = if is_copy { 0 } else { (access.vector * u64::from(storage_bits(t.element))).div_ceil(32) };
+                return pieces * (words + if pointers { 2 } else { 0 });
+            }
+            let by_element = matches!(
+                behaviour::layout_relation(op),
+                LayoutRelation::Same | LayoutRelation::Leaf | LayoutRelation::Broadcast
+            );
+            if by_element && region_count(op) == 0 { 0 } else { results(op).map(of).sum() }
+        };
+        let mut last: FxHashMap<usize, usize> = FxHashMap::default();
+        for (place, op) in self.ops().enumerate() {
+            last.extend(operands(op).map(|v| (key(v), place)));
+        }
+        let (mut now, mut most, mut ends) = (0, 0, vec![0; self.steps.len() + 1]);
+        for (place, (op, outside)) in self.placed().enumerate() {
+            // What is computed element by element keeps what it is computed from to the end.
+            let end = if weak_load(op).is_some() { None } else { results(op).filter_map(|v| last.get(&key(v))).max() };
+            let weight = held(op);
+            now += weight;
+            most = most.max(now);
+            if outside == 0 {
+                ends[end.copied().unwrap_or(self.steps.len())] += weight;
+            }
+            now -= ends[place];
+        }
+        u32::try_from(most.max(if copied { 0 } else { of(self.tile) })).unwrap_or(u32::MAX)
+    }
+}
+
+impl<'c> Carried<'c> {
+    fn of(v: Val<'c>) -> Option<Self> {
+        let block = owner_of(v);
+        let around = parent_of_block(block).filter(|o| Scf::of(*o) == Some(Scf::For))?;
+        let i = args(block).position(|a| a == v)?.checked_sub(1)?;
+        let next = defining_op(operand(ops_of(block).last()?, i))?;
+        let adds = nv_tileaa::AddPtrOp::cast(next).is_some() || Arith::of(next) == Some(Arith::AddI);
+        // An iteration may pass on the result of any op, with any number of operands.
+        let [a, b] = adds.then(|| [operand(next, 0), operand(next, 1)])?;
+        let by = if a == v { b } else { a };
+        let comes_from_outside = |v: Val<'c>| {
+            let place = defining_op(v).or_else(|| parent_of_block(owner_of(v)));
+            !std::iter::successors(place, |o| parent_op(*o)).any(|o| o == around)
+        };
+        let is_step = Tensor::of_value(by).is_some_and(|t| int_width(t.element).is_some());
+        let found = (a == v || b == v) && is_step && comes_from_outside(by);
+        found.then(|| Self { around, inside: v, first: operand(around, 3 + i), by })
+    }
+
+    /// The value in an iteration: the first, and as many steps as there have been iterations.
+    fn write(&self, b: &Builder<'c>, map: &FxHashMap<usize, Val<'c>>) -> Result<Val<'c>, BuildError> {
+        let of = |v: Val<'c>| map.get(&key(v)).copied().unwrap_or(v);
+        let (first, by) = (of(self.first), of(self.by));
+        b.set_location(self.around.location());
+        let counter = arg(entry_block(region(self.around, 0)).expect("a loop has a body"), 0);
+        let (lower, step) = (operand(self.around, 0), operand(self.around, 2));
+        let gone = b.value("arith.subi", ty(counter), &[counter, lower], &[]);
+        let number = b.value("arith.divui", ty(counter), &[gone, step], &[]);
+        let step = Tensor::of_value(by).expect("a tensor");
+        let is_pointer = Tensor::of_value(first).is_some_and(|t| int_width(t.element).is_none());
+        // Pointers go further than 32 bits say; integers wrap around as they do step by step.
+        let wide: Type<'c> = if is_pointer { IntegerType::new(b.context(), 64).into() } else { step.element };
+        let to = |v: Val<'c>, sign: &str, t: Type<'c>| {
+            let width = |t| int_width(Tensor::of(t).map_or(t, |t| t.element)).unwrap_or(64);
+            match width(ty(v)).cmp(&width(t)) {
+                std::cmp::Ordering::Less => b.value(&format!("arith.ext{sign}i"), t, &[v], &[]),
+                std::cmp::Ordering::Equal => v,
+                std::cmp::Ordering::Greater => b.value("arith.trunci", t, &[v], &[]),
+            }
+        };
+        let t = tensor_type(&step.shape, wide, None);
+        let number = nv_tileaa::SplatOp::build(b, t, to(number, "u", wide))?.result();
+        let all = b.value("arith.muli", t, &[number, to(by, "s", t)], &[]);
+        if is_pointer {
+            return nv_tileaa::AddPtrOp::build(b, ty(first), first, all).map(|x| x.result());
+        }
+        Ok(b.value("arith.addi", t, &[first, all], &[]))
+    }
+}
+
+/// Bits of an integer type; none for others.
+fn int_width(t: Type<'_>) -> Option<u32> {
+    // SAFETY: the type is alive; only integers are asked for their width.
+    unsafe {
+        let raw = t.to_raw();
+        mlir_sys::mlirTypeIsAInteger(raw).then(|| mlir_sys::mlirIntegerTypeGetWidth(raw))
+    }
+}
+
+/// How a weak load of a tensor may be done, and whether it is one through pointers.
+fn access_of_load(op: OpRef<'_>, facts: &Facts) -> Option<(AccessPlan, bool)> {
+    weak_load(op)?;
+    if let Some(load) = nv_tileaa::TiledLoadOp::cast(op) {
+        let indices: Vec<Val<'_>> = load.indices().collect();
+        let view = View::of(load.view())?;
+        return Some((tiled_access(facts, &view, &indices, &bool_list(load.in_bounds())), false));
+    }
+    let load = nv_tileaa::LoadOp::cast(op)?;
+    Tensor::of_value(load.ptr())?;
+    Some((pointer_access(facts, load.ptr(), load.mask()), true))
+}
+
+/// Instructions for what a thread loads at a time: address, bounds, load.
+const LOAD: u64 = 10;
+/// Instructions of a function or a division, of each element.
+const SLOW: u64 = 12;
+/// What a conversion counts for: a quarter of the lanes do one at a time.
+const CONVERSION: u64 = 4;
+
+fn bits_of(t: &Tensor<'_>) -> u64 {
+    t.elements().unsigned_abs() * u64::from(storage_bits(t.element))
+}
+
+/// Carries over from an op to what replaces it how many loops it need not be in.
+pub fn keep_place<'c>(from: OpRef<'c>, to: OpRef<'c>) {
+    if let Some(outside) = discardable_attr(from, OUTSIDE) {
+        set_discardable_attr(to, OUTSIDE, outside);
+    }
+}
+
+/// Whether a load need not be in all loops around it.
+pub fn may_leave_loops(op: OpRef<'_>) -> bool {
+    discardable_attr(op, OUTSIDE).is_some()
+}
+
+/// Moves loads out of the loops in which their program does not need them, with what leads to their addresses, once the
+/// loops are those of a producer.
+pub fn leave_loops(program: Blk<'_>) {
+    let mut found = vec![];
+    for op in ops_of(program) {
+        walk(op, &mut |o| {
+            if let Some(outside) = discardable_attr(o, OUTSIDE) {
+                remove_discardable_attr(o, OUTSIDE);
+                found.push((o, int_attr(outside)));
+            }
+        });
+    }
+    for (load, outside) in found {
+        for _ in 0..outside {
+            let Some(around) = loops_around(load).next() else { break };
+            let Some(slice) = invariant(load, around) else { break };
+            slice.into_iter().for_each(|op| move_before(op, around));
+        }
+    }
+}
+
+/// The ops in a loop that lead to `load`, and the load, in their order; none if some depend on the loop, or may not be
+/// done without it.
+fn invariant<'c>(load: OpRef<'c>, around: OpRef<'c>) -> Option<Vec<OpRef<'c>>> {
+    let body = entry_block(region(around, 0)).filter(|body| block_of(load) == block_key(*body))?;
+    let (mut needed, mut work) = (FxHashSet::default(), vec![load]);
+    while let Some(op) = work.pop() {
+        if !needed.insert(op_key(op)) {
+            continue;
+        }
+        if op != load && (region_count(op) > 0 || !behaviour::is_pure(op)) {
+            return None;
+        }
+        for v in operands(op).filter(|v| home_of(*v) == block_key(body)) {
+            work.push(defining_op(v)?);
+        }
+    }
+    Some(ops_of(body).filter(|op| needed.contains(&op_key(*op))).collect())
+}
+
+struct Search<'c> {
+    dot: OpRef<'c>,
+    function: OpRef<'c>,
+    /// Loops around the product.
+    depth: usize,
+    /// Whether a value is a tensor or is computed from some; none while that is found out.
+    of: FxHashMap<usize, Option<bool>>,
+}
+
+impl<'c> Search<'c> {
+    /// Adds what makes `v`, as far as tensors are concerned.
+    fn follow(&mut self, v: Val<'c>, steps: &mut Vec<Step<'c>>) -> Result<(), (OpRef<'c>, String)> {
+        if !self.comes_from_tensors(v) {
+            return Ok(());
+        }
+        let Some(op) = defining_op(v) else {
+            let known = |step: &Step<'c>| matches!(step, Step::Carried(c) if c.inside == v);
+            if steps.iter().any(known) {
+                return Ok(());
+            }
+            let not = || (self.dot, "a tensor that leads to it is carried from iteration to iteration".to_string());
+            let carried = Carried::of(v).ok_or_else(not)?;
+            self.follow(carried.first, steps)?;
+            self.follow(carried.by, steps)?;
+            steps.push(Step::Carried(carried));
+            return Ok(());
+        };
+        if steps.iter().any(|step| matches!(step, Step::Op(o, _) if *o == op)) {
+            return Ok(());
+        }
+        self.check(op)?;
+        for o in operands(op).filter(|o| MemTokenType::cast(ty(*o)).is_none()) {
+            self.follow(o, steps)?;
+        }
+        steps.push(Step::Op(op, self.depth.saturating_sub(loops_around(op).count())));
+        Ok(())
+    }
+
+    fn comes_from_tensors(&mut self, v: Val<'c>) -> bool {
+        if Tensor::of_value(v).is_some() {
+            return true;
+        }
+        match self.of.get(&key(v)) {
+            Some(known) => return known.unwrap_or(false),
+            None => self.of.insert(key(v), None),
+        };
+        // What loops and branches give is a scalar like any other.
+        let op = defining_op(v).filter(|op| Scf::of(*op).is_none() && MemTokenType::cast(ty(v)).is_none());
+        let found = op.is_some_and(|op| operands(op).any(|o| self.comes_from_tensors(o)));
+        self.of.insert(key(v), Some(found));
+        found
+    }
+
+    fn check(&self, op: OpRef<'c>) -> Result<(), (OpRef<'c>, String)> {
+        if let Some(load) = weak_load(op) {
+            if !load.token.is_none_or(|token| is_free(token, self.function)) {
+                return Err((op, "the load is ordered after another access".into()));
+            }
+            if !is_over_for_others(load.result_token, self.dot) {
+                return Err((op, "other accesses are ordered after the load".into()));
+            }
+            return Ok(());
+        }
+        let folds = ReduceOp::cast(op).is_some() || ScanOp::cast(op).is_some();
+        let no_effects = behaviour::effects(op).is_some_and(|list| list.is_empty());
+        let multiplies = behaviour::layout_relation(op) == LayoutRelation::Product;
+        if region_count(op) > 0 && !folds || !no_effects || multiplies {
+            return Err((op, format!("'{}' cannot be done by other warps", op_name(op))));
+        }
+        Ok(())
+    }
+}
+
+/// A load that is ordered by nothing but tokens.
+struct WeakLoad<'c> {
+    token: Option<Val<'c>>,
+    result_token: Val<'c>,
+}
+
+fn weak_load(op: OpRef<'_>) -> Option<WeakLoad<'_>> {
+    let (ordering, token, result_token) = if let Some(x) = nv_tileaa::TiledLoadOp::cast(op) {
+        (x.ordering(), x.token(), x.result_token())
+    } else if let Some(x) = nv_tileaa::LoadOp::cast(op) {
+        (x.ordering(), x.token(), x.result_token())
+    } else if let Some(x) = nv_tileaa::GatherLoadOp::cast(op) {
+        (x.ordering(), x.token(), x.result_token())
+    } else if let Some(x) = nv_tileas::TiledLoadOp::cast(op) {
+        (x.ordering(), x.token(), x.result_token())
+    } else {
+        let x = nv_tileas::LoadOp::cast(op)?;
+        (x.ordering(), x.token(), x.result_token())
+    };
+    (ordering == Ordering::Weak).then_some(WeakLoad { token, result_token })
+}
+
+/// Whether an op is a load that nothing is ordered behind, and that is ordered after nothing in its program.
+pub fn is_unordered_load(op: OpRef<'_>) -> bool {
+    let is_new = |token| defining_op(token).is_some_and(|op| CreateMemTokenOp::cast(op).is_some());
+    weak_load(op).is_some_and(|load| load.token.is_none_or(is_new) && !has_uses(load.result_token))
+}
+
+/// Whether a load may be done by several agents, each for itself: it waits for no other access but those that it may
+/// (`is_free`), and nothing but other such loads is ordered behind it.
+pub fn may_be_repeated<'c>(load: OpRef<'c>, function: OpRef<'c>) -> bool {
+    let Some(first) = weak_load(load) else { return false };
+    if !first.token.is_none_or(|token| is_free(token, function)) {
+        return false;
+    }
+    let (mut work, mut seen) = (vec![first.result_token], FxHashSet::default());
+    while let Some(token) = work.pop() {
+        let Some(users) = tokens::users(token) else { return false };
+        for user in users.into_iter().filter(|user| seen.insert(op_key(user.op))) {
+            let Some(load) = weak_load(user.op) else { return false };
+            work.push(load.result_token);
+        }
+    }
+    true
+}
+
+/// Whether a token makes a load wait for nothing but grids before this one, at the top of the function, where all
+/// agents wait for them. Weak loads do not wait for each other.
+pub fn is_free<'c>(token: Val<'c>, function: OpRef<'c>) -> bool {
+    let (mut work, mut seen) = (vec![token], FxHashSet::default());
+    while let Some(token) = work.pop() {
+        let Some(sources) = tokens::sources(token) else { return false };
+        for op in sources.into_iter().filter(|op| seen.insert(op_key(*op))) {
+            if CreateMemTokenOp::cast(op).is_some() {
+                continue;
+            }
+            if let Some(wait) = WaitForGridsOp::cast(op).filter(|_| parent_op(op) == Some(function)) {
+                work.extend(wait.token());
+            } else if let Some(load) = weak_load(op) {
+                work.extend(load.token);
+            } else {
+                return false;
+            }
+        }
+    }
+    true
+}
+
+/// Whether what is ordered behind a load of this token comes when `dot`, which needs what was loaded, has been started.
+pub fn is_over_for_others<'c>(token: Val<'c>, dot: OpRef<'c>) -> bool {
+    let (mut work, mut seen) = (vec![token], FxHashSet::default());
+    while let Some(token) = work.pop() {
+        let Some(users) = tokens::users(token) else { return false };
+        for user in users.into_iter().filter(|user| !user.carried && seen.insert(op_key(user.op))) {
+            match weak_load(user.op) {
+                Some(load) => work.push(load.result_token),
+                None if !comes_behind(user.op, dot) => return false,
+                None => {}
+            }
+        }
+    }
+    true
+}
+
+/// Whether `op` comes behind `dot` wherever both are done, once for each turn of the loops around both.
+fn comes_behind<'c>(op: OpRef<'c>, dot: OpRef<'c>) -> bool {
+    let outwards = |o| std::iter::successors(Some(o), |o| parent_op(*o));
+    // The innermost block that holds both.
+    let pair = outwards(dot).find_map(|d| outwards(op).find(|o| block_of(*o) == block_of(d)).map(|o| (o, d)));
+    let Some((op, dot)) = pair.filter(|(op, dot)| op != dot) else { return false };
+    block_around(dot).is_some_and(|block| ops_of(block).take_while(|o| *o != op).any(|o| o == dot))
+}
+
+/// Discardable attribute of a product: for each operand the dimension along which warps of a producer make it, or -1.
+const MADE: &str = "nv_tileas.producer_computed";
+
+/// Likewise: the numbers of those that a tensor copy brings where the view is ready for one.
+const OR_COPIED: &str = "nv_tileas.or_copied";
+
+/// How warps of a producer make an operand of a product.
+#[derive(Clone, Copy)]
+pub struct Mark {
+    /// The dimension along which the operand is contiguous in its stage.
+    pub fast: usize,
+    /// A tensor copy brings it where `tma_ready` says so.
+    pub or_copy: bool,
+}
+
+/// Says which operands of a product warps of a producer are to make.
+pub fn mark<'c>(context: &'c Context, dot: OpRef<'c>, made: [Option<Mark>; 2]) {
+    let fast = made.map(|m| m.map_or(-1, |m| m.fast as i64));
+    set_discardable_attr(dot, MADE, i64s_to_attr(context, &fast));
+    let or_copied: Vec<i64> = (0..2).filter(|&i| made[i as usize].is_some_and(|m| m.or_copy)).collect();
+    if !or_copied.is_empty() {
+        set_discardable_attr(dot, OR_COPIED, i64s_to_attr(context, &or_copied));
+    }
+}
+
+/// Takes the marks off.
+pub fn take_mark(dot: OpRef<'_>) -> Option<[Option<Mark>; 2]> {
+    let fast = i64s_attr(discardable_attr(dot, MADE)?);
+    let or_copied = discardable_attr(dot, OR_COPIED).map(i64s_attr).unwrap_or_default();
+    remove_discardable_attr(dot, MADE);
+    remove_discardable_attr(dot, OR_COPIED);
+    let of = |i: usize| {
+        let fast = usize::try_from(*fast.get(i)?).ok()?;
+        Some(Mark { fast, or_copy: or_copied.contains(&(i as i64)) })
+    };
+    Some([of(0), of(1)])
+}

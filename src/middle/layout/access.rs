@@ -1,0 +1,497 @@
+//! How a distributed layout reads and writes a tile in shared memory.
+//!
+//! A [`SharedLayout`] numbers the elements of a tile by their offset in shared memory, linearly: swizzles, paddings by
+//! a power of two and transposed orders are all choices of basis. Given one, the byte offset of a place is a linear
+//! function of its register, lane and warp. An access plan splits that function in three:
+//!
+//! * the thread's part, computed once ([`SharedAccess::address`]);
+//! * a constant for each instruction, divided into an XOR part, which meets bits of the thread's part, and a part that
+//!   no thread sets, which can therefore be an immediate of the instruction: `address = (thread ^ xor) + add`;
+//! * the positions of the registers in the vector of one instruction.
+//!
+//! `ldmatrix` and `stmatrix` move 8x8 matrices whose rows are 16 bytes. Row addresses are free, so an access can use
+//! them whenever the tile of one matrix divides the map from places to offsets on the left: consecutive words of a row
+//! lie in lanes 0 and 1 and rows in lanes 2 to 4 (or, transposed, elements of a row lie in lanes 2 to 4).
+
+use crate::bank::{WORD_LOG2, phase_wavefronts};
+use crate::error::{LayoutError, Result};
+use crate::expr::LinearExpr;
+use crate::layout::{InputMasks, Layout, WARP_SIZE};
+use crate::map::{LinearMap, combine, low_mask};
+use crate::shape::Shape;
+use crate::subspace::Subspace;
+
+/// log2 of the bytes of the widest shared-memory vector, and of one matrix row.
+const ROW_LOG2: u32 = 4;
+
+/// A tile in shared memory: bit `i` of the element offset stands for the flattened tile index `bases[i]`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct SharedLayout {
+    map: LinearMap,
+    /// From tile index to offset; exact on the span of the bases.
+    inverse: LinearMap,
+}
+
+impl SharedLayout {
+    /// The layout with the given offset bases, for a tile whose index has `tile_bits` bits.
+    ///
+    /// Errors: bases beyond the tile, or dependent bases (two elements at one offset).
+    pub fn new(bases: Vec<u64>, tile_bits: u32) -> Result<Self> {
+        let map = LinearMap::new(bases, tile_bits)?;
+        let inverse = map.left_inverse()?;
+        Ok(Self { map, inverse })
+    }
+
+    /// Dense storage with the dimensions of `order` from the fastest to the slowest.
+    pub fn strided(shape: &Shape, order: &[usize]) -> Result<Self> {
+        shape.check_order(order)?;
+        let fields = shape.fields();
+        let bits = order.iter().flat_map(|&d| (fields[d].0..fields[d].0 + fields[d].1).map(|bit| 1 << bit));
+        Self::new(bits.collect(), shape.bits())
+    }
+
+    /// Dense storage as [`SharedLayout::strided`], then an XOR swizzle on the offset as the tensor memory accelerator
+    /// and the asynchronous matrix instructions apply it: 16-byte chunk numbers within `span_bytes` (32, 64 or 128; 16
+    /// for none) are XORed with the number of the 128-byte line. The tile's fastest extent must not exceed the span:
+    /// wider tiles are stored as panels of one span, which [`SharedLayout::swizzled_panels`] does.
+    pub fn swizzled(shape: &Shape, order: &[usize], elem_bits: u32, span_bytes: u64) -> Result<Self> {
+        let dense = Self::strided(shape, order)?;
+        let eb = elem_log2_bytes(elem_bits)?;
+        if !matches!(span_bytes, 16 | 32 | 64 | 128) {
+            return Err(LayoutError::Mismatch { what: "swizzle span in bytes", expected: 128, found: span_bytes });
+        }
+        let chunks = span_bytes.ilog2() - ROW_LOG2;
+        // Chunk bit i (byte bit 4 + i) is flipped by line bit i (byte bit 7 + i): the offset of an element is its dense
+        // offset plus those flips, and since the flips touch no line bit the map is its own inverse.
+        let flip = |byte: u32| if (7..7 + chunks).contains(&byte) { 1u64 << (byte - 3) } else { 0 };
+        let bases = (0..dense.map.in_bits()).map(|i| dense.map.apply(1 << i | flip(i + eb) >> eb));
+        Self::new(bases.collect(), shape.bits())
+    }
+
+    /// As [`SharedLayout::swizzled`] for a fastest extent of any size: panels of `span_bytes` along the fastest
+    /// dimension, each stored whole before the next.
+    pub fn swizzled_panels(shape: &Shape, order: &[usize], elem_bits: u32, span_bytes: u64) -> Result<Self> {
+        shape.check_order(order)?;
+        let eb = elem_log2_bytes(elem_bits)?;
+        let Some(&fastest) = order.first() else { return Self::swizzled(shape, order, elem_bits, span_bytes) };
+        let inner = span_bytes.max(1).ilog2().saturating_sub(eb).min(shape.log2()[fastest]);
+        // Splitting the dimension in (panel, inner) leaves the flattened index alone.
+        let mut log2 = shape.log2().to_vec();
+        log2[fastest] -= inner;
+        log2.insert(fastest + 1, inner);
+        let renumber = |&d: &usize| if d > fastest { d + 1 } else { d };
+        let slower = order[1..].iter().map(renumber);
+        let split_order: Vec<usize> = [fastest + 1].into_iter().chain(slower).chain([fastest]).collect();
+        Self::swizzled(&Shape::from_log2(log2)?, &split_order, elem_bits, span_bytes)
+    }
+
+    /// Flattened tile index of each offset bit.
+    pub fn bases(&self) -> &[u64] {
+        self.map.columns()
+    }
+
+    /// Bits of an element offset.
+    pub fn offset_bits(&self) -> u32 {
+        self.map.in_bits()
+    }
+
+    /// The element at an offset.
+    pub fn element(&self, offset: u64) -> u64 {
+        self.map.apply(offset)
+    }
+
+    /// The offset, in elements, of an element in the span of the bases.
+    pub fn offset(&self, element: u64) -> u64 {
+        self.inverse.apply(element)
+    }
+}
+
+/// log2 of the bytes of an element in shared memory; elements below 8 bits take a byte.
+pub fn elem_log2_bytes(elem_bits: u32) -> Result<u32> {
+    if elem_bits.is_power_of_two() && elem_bits <= 128 {
+        Ok(elem_bits.max(8).ilog2() - 3)
+    } else {
+        Err(LayoutError::UnsupportedElement { bits: elem_bits, expected: "a power of two up to 128 bits" })
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Direction {
+    Store,
+    Load,
+}
+
+/// The instruction of an access.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum AccessMode {
+    /// `ld.shared` / `st.shared` of `elements` consecutive elements.
+    Vector { elements: u32 },
+    /// `ldmatrix` / `stmatrix` of 1, 2 or 4 matrices, each a 32-bit word per lane made of `elements` elements.
+    Matrix { matrices: u32, elements: u32, transposed: bool },
+}
+
+/// Bytes (or round numbers) that each bit of the thread contributes, combined by XOR.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+pub struct ThreadBases {
+    pub lane: Vec<u64>,
+    pub warp: Vec<u64>,
+    pub block: Vec<u64>,
+}
+
+impl ThreadBases {
+    fn all(&self) -> impl Iterator<Item = u64> + '_ {
+        self.lane.iter().chain(&self.warp).chain(&self.block).copied()
+    }
+
+    pub fn is_zero(&self) -> bool {
+        self.all().all(|b| b == 0)
+    }
+
+    pub fn eval(&self, lane: u32, warp: u32, block: u32) -> u64 {
+        combine(&self.lane, lane.into()) ^ combine(&self.warp, warp.into()) ^ combine(&self.block, block.into())
+    }
+
+    pub fn expr(&self) -> LinearExpr {
+        LinearExpr::new(&self.lane, &self.warp, &self.block)
+    }
+}
+
+/// One instruction of an access.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Instruction {
+    /// The round in which it executes, to be XORed with the thread's [`SharedAccess::round`].
+    pub round: u32,
+    /// Byte constants: the address is `(thread ^ xor) + add`, relative to the buffer.
+    pub xor: u64,
+    pub add: u64,
+    /// For vectors, the register of each element in ascending address. For matrices, the registers of matrix 0 from the
+    /// low end of its word, then those of matrix 1, and so on.
+    pub registers: Vec<u32>,
+}
+
+/// All instructions by which a warp moves its part of a tile to or from shared memory.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct SharedAccess {
+    pub direction: Direction,
+    pub mode: AccessMode,
+    /// Byte offset of the thread: of its vector, or of the matrix row whose address the lane supplies (lane `8 * i +
+    /// r`: row `r` of matrix `i`).
+    pub address: ThreadBases,
+    /// Round number of the thread; all zero when rounds depend on registers only. An instruction executes in round
+    /// `instruction.round ^ round(thread)`.
+    pub round: ThreadBases,
+    /// Stores: only threads whose masked lane and warp bits are all zero take part; the others hold replicas. The
+    /// `register` mask lists register bits that are replicas (no instruction names them). `block` is always zero.
+    pub guard: InputMasks,
+    pub instructions: Vec<Instruction>,
+    /// Loads: registers to be copied after the loads, as (destination, source).
+    pub copies: Vec<(u32, u32)>,
+    /// Bank-conflict degree of each instruction; 1 is free of conflicts.
+    pub conflict_degree: u32,
+    /// Turns of shared memory that one warp takes for the whole access.
+    pub wavefronts: u64,
+}
+
+impl SharedAccess {
+    /// The best plan for `layout` to store to or load from a tile in `shared`, all in one round. `matrix` allows
+    /// `ldmatrix` or `stmatrix`.
+    pub fn new(
+        layout: &Layout,
+        shared: &SharedLayout,
+        elem_bits: u32,
+        direction: Direction,
+        matrix: bool,
+    ) -> Result<Self> {
+        Self::in_rounds(layout, shared, elem_log2_bytes(elem_bits)?, direction, matrix, 0)
+    }
+
+    /// As [`SharedAccess::new`] where the top `round_bits` of an offset are the number of the round that reuses the
+    /// buffer.
+    pub(crate) fn in_rounds(
+        layout: &Layout,
+        shared: &SharedLayout,
+        eb: u32,
+        direction: Direction,
+        matrix: bool,
+        round_bits: u32,
+    ) -> Result<Self> {
+        let offsets = Offsets::new(layout, shared, eb, direction, round_bits)?;
+        let mut best = offsets.vector();
+        if matrix {
+            for transposed in [false, true] {
+                if let Some(plan) = offsets.matrix(transposed).filter(|plan| plan.cost() < best.cost()) {
+                    best = plan;
+                }
+            }
+        }
+        Ok(best)
+    }
+
+    /// Issue slots plus shared-memory turns per warp: what plans are compared by.
+    pub fn cost(&self) -> u64 {
+        self.instructions.len() as u64 + self.wavefronts
+    }
+
+    /// Instructions per warp that bring elements from the words of registers into the words of shared memory, or back.
+    pub(crate) fn permutes(&self, eb: u32) -> u64 {
+        let per_word = 1usize << WORD_LOG2.saturating_sub(eb);
+        if per_word == 1 {
+            return 0;
+        }
+        let words = self.instructions.iter().flat_map(|i| i.registers.chunks_exact(per_word));
+        let whole = |word: &[u32]| word[0].is_multiple_of(per_word as u32) && word.is_sorted_by(|a, b| *b == a + 1);
+        words.filter(|word| !whole(word)).count() as u64
+    }
+
+    /// The vectors cut into runs of `elements` registers and `bytes` bytes, each a run of neighbours along dimension
+    /// `dim` in every thread of `layout`, which the plan is made for. `None` when a vector is shorter or does not
+    /// consist of such runs: then no instruction copies a run from memory where they are neighbours.
+    pub fn runs(
+        &self,
+        layout: &Layout,
+        shape: &Shape,
+        dim: usize,
+        elements: u32,
+        bytes: u64,
+    ) -> Option<Vec<Instruction>> {
+        let (low, width) = shape.field(dim).ok()?;
+        let within = elements.trailing_zeros();
+        if within > width || !matches!(self.mode, AccessMode::Vector { .. }) {
+            return None;
+        }
+        // Where all threads start their runs at a multiple of the length, neighbours differ in its coordinate bits
+        // alone.
+        let field = low_mask(within) << low;
+        let element = |register: u32| combine(layout.register(), register.into());
+        let thread = layout.lane().iter().chain(layout.warp()).chain(layout.block());
+        if thread.into_iter().any(|b| b & field != 0) {
+            return None;
+        }
+        let mut runs = Vec::new();
+        for i in &self.instructions {
+            if i.registers.len() % elements as usize != 0 {
+                return None;
+            }
+            for (n, registers) in (0u64..).zip(i.registers.chunks(elements as usize)) {
+                let start = element(registers[0]);
+                if start & field != 0 || (0u64..).zip(registers).any(|(k, &r)| element(r) != start ^ k << low) {
+                    return None;
+                }
+                // Runs of one vector follow each other in memory.
+                let (xor, add) = (i.xor, i.add + n * bytes);
+                runs.push(Instruction { round: i.round, xor, add, registers: registers.to_vec() });
+            }
+        }
+        Some(runs)
+    }
+
+    /// Distinct XOR constants, each of which costs an address of its own.
+    pub fn distinct_xors(&self) -> usize {
+        self.instructions.iter().map(|i| i.xor).collect::<std::collections::BTreeSet<_>>().len()
+    }
+}
+
+/// The map from places to element offsets, with what both kinds of plan need.
+struct Offsets {
+    direction: Direction,
+    eb: u32,
+    /// Offset bits within a round.
+    within: u32,
+    guard: InputMasks,
+    registers: Vec<u64>,
+    /// Register bits that take part.
+    kept: Vec<u32>,
+    copies: Vec<(u32, u32)>,
+    lane: Vec<u64>,
+    warp: Vec<u64>,
+    block: Vec<u64>,
+}
+
+impl Offsets {
+    fn new(layout: &Layout, shared: &SharedLayout, eb: u32, direction: Direction, round_bits: u32) -> Result<Self> {
+        let mut seen = Subspace::default();
+        let mut free = |bases: &[u64]| {
+            let bases = bases.iter().enumerate();
+            bases.fold(0, |mask, (i, &b)| if seen.insert(b) { mask } else { mask | 1 << i })
+        };
+        // A store happens once per element. A load serves all lanes anyway; only registers of one thread are loaded
+        // once.
+        let guard = match direction {
+            Direction::Store => {
+                let (lane, warp) = (free(layout.lane()), free(layout.warp()));
+                InputMasks { register: free(layout.register()), lane, warp, block: 0 }
+            }
+            Direction::Load => InputMasks { register: free(layout.register()), ..InputMasks::default() },
+        };
+        let offsets = |bases: &[u64], mask: u64| -> Vec<u64> {
+            let bases = bases.iter().enumerate();
+            bases.map(|(i, &b)| if mask >> i & 1 == 1 { 0 } else { shared.offset(b) }).collect()
+        };
+        let kept: Vec<u32> = (0..layout.register().len() as u32).filter(|&i| guard.register >> i & 1 == 0).collect();
+        let mut copies = Vec::new();
+        if direction == Direction::Load && guard.register != 0 {
+            let bases = LinearMap::new(layout.register().to_vec(), 64)?;
+            for r in 0..layout.registers() {
+                // The solution uses only the first independent registers, which are the kept ones.
+                match bases.solve(bases.apply(r.into())) {
+                    Some(source) if source != u64::from(r) => copies.push((r, source as u32)),
+                    _ => {}
+                }
+            }
+        }
+        Ok(Self {
+            direction,
+            eb,
+            within: shared.offset_bits().saturating_sub(round_bits),
+            guard,
+            registers: offsets(layout.register(), 0),
+            kept,
+            copies,
+            lane: offsets(layout.lane(), guard.lane),
+            warp: offsets(layout.warp(), guard.warp),
+            block: offsets(layout.block(), 0),
+        })
+    }
+
+    fn offset(&self, register: u64) -> u64 {
+        combine(&self.registers, register)
+    }
+
+    fn round_of(&self, offset: u64) -> u64 {
+        offset.checked_shr(self.within).unwrap_or(0)
+    }
+
+    fn bytes_of(&self, offset: u64) -> u64 {
+        (offset & low_mask(self.within)) << self.eb
+    }
+
+    fn columns(&self) -> impl Iterator<Item = u64> + '_ {
+        self.lane.iter().chain(&self.warp).chain(&self.block).copied()
+    }
+
+    /// For each of the low `count` offset bits the registers that flip it alone, as long as there are some.
+    fn slots(&self, count: u32) -> Vec<u64> {
+        let kept: Vec<u64> = self.kept.iter().map(|&i| self.registers[i as usize]).collect();
+        let Ok(map) = LinearMap::new(kept, 64) else { return Vec::new() };
+        let spread = |x: u64| self.kept.iter().enumerate().fold(0, |r, (i, &bit)| r | (x >> i & 1) << bit);
+        (0..count.min(self.within)).map_while(|i| map.solve(1 << i)).map(spread).collect()
+    }
+
+    /// Kept register bits that are independent of the `low` offset bits and of each other.
+    fn beyond(&self, low: u32) -> Vec<u64> {
+        let mut seen: Subspace = (0..low).map(|i| 1u64 << i).collect();
+        self.kept.iter().filter(|&&i| seen.insert(self.registers[i as usize])).map(|&i| 1u64 << i).collect()
+    }
+
+    fn thread_bases(&self, lane: &[u64], part: impl Fn(u64) -> u64) -> ThreadBases {
+        let apply = |list: &[u64]| list.iter().map(|&o| part(o)).collect();
+        ThreadBases { lane: apply(lane), warp: apply(&self.warp), block: apply(&self.block) }
+    }
+
+    fn vector(&self) -> SharedAccess {
+        let mut slots = self.slots(ROW_LOG2.saturating_sub(self.eb));
+        // A thread whose base had bits within the vector would find its elements rotated.
+        let aligned = self.columns().map(u64::trailing_zeros).min().unwrap_or(64);
+        slots.truncate(aligned as usize);
+        let elements = 1u32 << slots.len();
+        let start = |start: u64| start ^ combine(&slots, self.offset(start));
+        let free = self.beyond(slots.len() as u32);
+        let registers = |start: u64| (0..elements.into()).map(|s| (start ^ combine(&slots, s)) as u32).collect();
+        let starts = (0..1u64 << free.len()).map(|g| start(combine(&free, g)));
+        let instructions = starts.map(|s| (s, registers(s))).collect();
+        let bytes = 1 << (self.eb + slots.len() as u32).min(ROW_LOG2);
+        self.finish(AccessMode::Vector { elements }, self.lane.clone(), bytes, instructions)
+    }
+
+    fn matrix(&self, transposed: bool) -> Option<SharedAccess> {
+        let row = ROW_LOG2.checked_sub(self.eb)?;
+        let word = WORD_LOG2.checked_sub(self.eb)?;
+        let lanes_along_row = if transposed { 2..5 } else { 0..2 };
+        let in_row = if transposed { 0..row } else { word..row };
+        let along: Vec<u64> = in_row.map(|i| 1 << i).collect();
+        if (transposed && word != 1) || self.guard.lane != 0 || self.lane[lanes_along_row.clone()] != along {
+            return None;
+        }
+        // Registers in a word: consecutive elements of the row, or (transposed) of two neighbouring rows.
+        let (slots, free) = if transposed {
+            let mut free = self.beyond(row);
+            // A register along the row is not part of a transposed fragment.
+            if free.is_empty() || free.len() != self.kept.len() {
+                return None;
+            }
+            (vec![free.remove(0)], free)
+        } else {
+            (self.slots(word), self.beyond(word))
+        };
+        if slots.len() != word as usize {
+            return None;
+        }
+        let start = |start: u64| if transposed { start } else { start ^ combine(&slots, self.offset(start)) };
+        let mut rows: Vec<u64> = if transposed { vec![self.offset(slots[0])] } else { Vec::new() };
+        rows.extend((0..5).filter(|i| !lanes_along_row.contains(i)).map(|i| self.lane[i]));
+        let starts: Vec<u64> = free.iter().map(|&f| start(f)).collect();
+        let others = self.warp.iter().chain(&self.block).copied();
+        let anywhere = rows.iter().copied().chain(others).chain(starts.iter().map(|&s| self.offset(s)));
+        // Everything but the matrix itself must keep whole rows whole, and the rows of an instruction belong to one
+        // round.
+        if anywhere.into_iter().any(|o| o & low_mask(row) != 0) || rows.iter().any(|&o| self.round_of(o) != 0) {
+            return None;
+        }
+        let (same, later): (Vec<u64>, Vec<u64>) = starts.iter().partition(|&&s| self.round_of(self.offset(s)) == 0);
+        let together: Vec<u64> = same.iter().take(2).copied().collect();
+        let free: Vec<u64> = same.iter().skip(2).chain(&later).copied().collect();
+        rows.extend(together.iter().map(|&s| self.offset(s)));
+        rows.resize(5, 0);
+        let (matrices, elements) = (1u32 << together.len(), 1u32 << word);
+        let (slots, together) = (&slots, &together);
+        let registers = |start: u64| {
+            let words = (0..u64::from(matrices)).map(move |m| start ^ combine(together, m));
+            words
+                .flat_map(|w| (0..u64::from(elements)).map(move |e| (w, e)))
+                .map(|(w, e)| (w ^ combine(slots, e)) as u32)
+        };
+        let starts = (0..1u64 << free.len()).map(|g| combine(&free, g));
+        let instructions = starts.map(|s| (s, registers(s).collect())).collect();
+        Some(self.finish(AccessMode::Matrix { matrices, elements, transposed }, rows, 1 << ROW_LOG2, instructions))
+    }
+
+    fn finish(&self, mode: AccessMode, lane: Vec<u64>, bytes: u64, list: Vec<(u64, Vec<u32>)>) -> SharedAccess {
+        let address = self.thread_bases(&lane, |o| self.bytes_of(o));
+        let round = match mode {
+            AccessMode::Vector { .. } => self.thread_bases(&lane, |o| self.round_of(o)),
+            // Lane parts are rows here, all of round 0.
+            AccessMode::Matrix { .. } => self.thread_bases(&[0; 5], |o| self.round_of(o)),
+        };
+        let reach = address.all().fold(0, |bits, b| bits | b);
+        let instruction = |(start, registers): (u64, Vec<u32>)| {
+            let offset = self.offset(start);
+            let constant = self.bytes_of(offset);
+            let round = self.round_of(offset) as u32;
+            Instruction { round, xor: constant & reach, add: constant & !reach, registers }
+        };
+        let instructions: Vec<Instruction> = list.into_iter().map(instruction).collect();
+        // Lanes that supply an address: all that the guard admits, or the rows of the matrices.
+        let active = |l: u64| match mode {
+            AccessMode::Vector { .. } => l & self.guard.lane == 0 && combine(&round.lane, l) == 0,
+            AccessMode::Matrix { matrices, .. } => l < 8 * u64::from(matrices),
+        };
+        let address_of = |l: u64| active(l).then(|| combine(&address.lane, l));
+        let addresses: Vec<Option<u64>> = (0..WARP_SIZE.into()).map(address_of).collect();
+        let turns = phase_wavefronts(&addresses, bytes).unwrap_or_default();
+        // A lane-dependent round makes every instruction execute once for each value it takes in the warp.
+        let executions = instructions.len() as u64 * (1 << Subspace::span(round.lane.iter().copied()).dim());
+        // Elements of 16 bytes or more take several instructions' worth of turns.
+        let pieces = 1u64 << (self.eb.saturating_sub(ROW_LOG2));
+        SharedAccess {
+            direction: self.direction,
+            mode,
+            address,
+            round,
+            guard: self.guard,
+            copies: self.copies.clone(),
+            conflict_degree: turns.iter().copied().max().unwrap_or(1).max(1),
+            wavefronts: executions * pieces * turns.iter().map(|&t| u64::from(t)).sum::<u64>(),
+            instructions,
+        }
+    }
+}

@@ -1,0 +1,496 @@
+//! Products of warpgroups: `wgmma`.
+//!
+//! An op is one group of instructions:
+//!
+//! ```text
+//! wgmma.fence                                    what threads have done to the accumulators is done
+//! wgmma.mma_async {registers}, a, b              for every fragment of the warpgroup, for every step along K
+//! wgmma.commit_group
+//! ```
+//!
+//! The registers of a fragment are results of the instruction that are tied to its operands. So its accumulators go
+//! from one instruction to the next, and around loops, as values that nothing else touches, and the finaliser leaves
+//! the instructions asynchronous. Pairs of f16 stay in one value for the same reason: taking them apart would read
+//! them. A wait passes its sources through inline assembly without text, above which LLVM cannot move what reads them.
+//!
+//! Descriptors of the tiles are made once for each op, from addresses and from a number of the warpgroup that is known
+//! to be the same in all lanes; each instruction adds a constant to them. A left operand in registers has no
+//! descriptor: its words are operands of the instruction.
+
+use super::{Lower, Lowered, control::yielded_as, llvm::Llvm, rings::BARRIER};
+use crate::dialect::{
+    dots::{LHS, SharedDot, WarpgroupDot, WarpgroupTile, element_of, is_zero},
+    layouts::{Tensor, storage_bits},
+    nv_tileas::{AsyncDotOp, AsyncDotWaitOp, PromotedDotOp},
+    pass::{Failed, fail},
+    rt::*,
+    thread_scope::ThreadScope,
+    upstream::Scf,
+};
+use melior::ir::Type;
+use std::ops::Range;
+use tile_layout::Major;
+use tile_mma::Element;
+
+/// Warps of a warpgroup.
+const WARPS: i64 = 4;
+/// Bits of an address in shared memory that a descriptor has, and the bytes of its unit.
+const ADDRESS: i64 = 0x3ffff;
+const UNIT: i64 = 16;
+
+const FENCE: &str = "wgmma.fence.sync.aligned;";
+const COMMIT: &str = "wgmma.commit_group.sync.aligned;";
+
+fn wait_for(pending: i64) -> String {
+    format!("wgmma.wait_group.sync.aligned {pending};")
+}
+
+/// A product, and the descriptors of this warpgroup's parts of its operands.
+struct Tiles<'c> {
+    op: OpRef<'c>,
+    dot: WarpgroupDot,
+    a: Left<'c>,
+    b: Descriptor<'c>,
+}
+
+/// The left operand: this warpgroup's part of a tile, or the words of a thread's fragments.
+enum Left<'c> {
+    Memory(Descriptor<'c>),
+    Registers(Vec<Val<'c>>),
+}
+
+/// Words of the left operand that an instruction takes from a thread.
+const LEFT_WORDS: usize = 4;
+
+/// What one instruction multiplies into, in each step along K.
+struct Block {
+    m: usize,
+    n: usize,
+    registers: Range<usize>,
+}
+
+impl Tiles<'_> {
+    /// The blocks of an accumulator of so many registers, in their order.
+    fn blocks(&self, registers: usize) -> Vec<Block> {
+        let [rows, columns, _] = self.dot.blocks;
+        let count = registers / (rows * columns);
+        let block = |i| Block { m: i / columns, n: i % columns, registers: i * count..(i + 1) * count };
+        (0..rows * columns).map(block).collect()
+    }
+}
+
+/// The registers that an accumulator takes, each one value.
+#[derive(Clone, Copy)]
+struct Carrier<'c> {
+    ty: Type<'c>,
+    /// The letter of inline assembly.
+    class: &'static str,
+}
+
+impl<'c> Lower<'c, '_> {
+    pub(super) fn async_dot(&mut self, op: AsyncDotOp<'c>) -> Result<(), Failed> {
+        let tiles = self.warpgroup_tiles(SharedDot::Async(op))?;
+        let from_zero = is_zero(op.acc());
+        let mut sums = self.accumulators(op.op(), op.acc())?;
+        self.synchronise(FENCE);
+        for block in tiles.blocks(sums.len()) {
+            self.chain(&tiles, &block, 0..tiles.dot.blocks[2], &mut sums[block.registers.clone()], from_zero)?;
+        }
+        self.synchronise(COMMIT);
+        self.bind_accumulators(op.result(), sums);
+        Ok(())
+    }
+
+    /// A chain from zero for each block and each part of the depth, which is waited for and added to the sums. Chains
+    /// of a warpgroup come one after the other, so that one set of registers serves all; while one warpgroup adds, the
+    /// tensor cores are busy with the chains of others.
+    pub(super) fn promoted_dot(&mut self, op: PromotedDotOp<'c>) -> Result<(), Failed> {
+        let tiles = self.warpgroup_tiles(SharedDot::Promoted(op))?;
+        let step = tiles.dot.instruction.row.k as usize;
+        let steps = usize::try_from(op.depth()).map_err(|_| fail(op.op(), "a chain has no depth"))? / step;
+        let carrier = self.carrier(tiles.dot.instruction.accumulator);
+        let mut sums = self.accumulators(op.op(), op.acc())?;
+        for block in tiles.blocks(sums.len()) {
+            for first in (0..tiles.dot.blocks[2]).step_by(steps) {
+                let mut chain = vec![self.l.poison(carrier.ty); block.registers.len()];
+                self.synchronise(FENCE);
+                self.chain(&tiles, &block, first..first + steps, &mut chain, true)?;
+                self.synchronise(COMMIT);
+                self.synchronise(&wait_for(0));
+                let chain = self.tied("", "", carrier, &chain, &[], false);
+                for (sum, part) in sums[block.registers.clone()].iter_mut().zip(chain) {
+                    *sum = self.l.bin("fadd", *sum, part);
+                }
+            }
+        }
+        self.set_all(op.result(), sums);
+        Ok(())
+    }
+
+    /// The operands of a product as its instructions name them.
+    fn warpgroup_tiles(&mut self, op: SharedDot<'c>) -> Result<Tiles<'c>, Failed> {
+        let dot = WarpgroupDot::of(op).map_err(|e| fail(op.op(), e))?;
+        let i = dot.instruction;
+        let name = i.ptx();
+        if !i.row.is_lowered(i.a, i.b) {
+            return Err(fail(op.op(), format!("{name} exists, but has no lowering to LLVM yet")));
+        }
+        if let Some(feature) = i.row.feature.filter(|f| !self.target.has(*f)) {
+            return Err(fail(op.op(), format!("{name} needs {feature}, which {} does not have", self.target.name)));
+        }
+        if ThreadScope::of(op.op()).is_some_and(|s| s.first_warp % WARPS != 0) {
+            return Err(fail(
+                op.op(),
+                "the first warp of a warpgroup is one whose number in the block divides by four",
+            ));
+        }
+        self.multiplies = true;
+        let (rows, columns) = match dot.groups {
+            (1, 1) => (None, None),
+            groups => {
+                let group = self.warpgroup(op.op())?;
+                let row = self.l.bin("and", group, self.l.i32c(i64::from(groups.0) - 1));
+                let column = self.l.bin("lshr", group, self.l.i32c(groups.0.ilog2().into()));
+                (Some((row, groups.0)), Some((column, groups.1)))
+            }
+        };
+        let a = match &dot.lhs {
+            Some(tile) => Left::Memory(self.descriptor(op.op(), op.lhs(), tile, 0, rows)?),
+            None => Left::Registers(self.left_words(op)?),
+        };
+        let b = self.descriptor(op.op(), op.rhs(), &dot.rhs, 1, columns)?;
+        Ok(Tiles { op: op.op(), dot, a, b })
+    }
+
+    /// The left operand's registers as words, in the order in which instructions take them.
+    fn left_words(&self, op: SharedDot<'c>) -> Result<Vec<Val<'c>>, Failed> {
+        if let Some(Lowered::Words(words)) = self.values.get(&key(op.lhs())) {
+            return Ok(words.clone());
+        }
+        let tensor = Tensor::of_value(op.lhs()).ok_or_else(|| fail(op.op(), "lhs is no tensor"))?;
+        let values = self.fragment(op.op(), op.lhs())?;
+        let registers: Vec<Option<u32>> = (0..values.len() as u32).map(Some).collect();
+        let words = registers.chunks((32 / storage_bits(tensor.element)) as usize);
+        Ok(words.map(|word| self.operand_word(tensor.element, &values, word, None)).collect())
+    }
+
+    /// The instructions of some steps along K of a block, which add to the same registers.
+    fn chain(
+        &self,
+        tiles: &Tiles<'c>,
+        block: &Block,
+        steps: Range<usize>,
+        registers: &mut [Val<'c>],
+        from_zero: bool,
+    ) -> Result<(), Failed> {
+        let dot = &tiles.dot;
+        let carrier = self.carrier(dot.instruction.accumulator);
+        let outside = || fail(tiles.op, "an instruction is outside of its tiles");
+        let units = |tile: &WarpgroupTile, mn, k| tile.operand.offset(mn, k).map(|bytes| (bytes >> 4) as i64);
+        for k in steps.clone() {
+            let left = match (&tiles.a, &dot.lhs) {
+                (Left::Memory(a), Some(tile)) => vec![a.at(&self.l, units(tile, block.m, k).ok_or_else(outside)?)],
+                (Left::Registers(words), _) => {
+                    let first = (block.m * dot.blocks[2] + k) * LEFT_WORDS;
+                    words.get(first..first + LEFT_WORDS).ok_or_else(outside)?.to_vec()
+                }
+                _ => return Err(outside()),
+            };
+            let right = tiles.b.at(&self.l, units(&dot.rhs, block.n, k).ok_or_else(outside)?);
+            self.multiply_async(dot, carrier, registers, (&left, right), from_zero && k == steps.start);
+        }
+        Ok(())
+    }
+
+    pub(super) fn async_dot_wait(&mut self, op: AsyncDotWaitOp<'c>) -> Result<(), Failed> {
+        self.synchronise(&wait_for(op.pending()));
+        for (source, result) in op.sources().zip(op.results()) {
+            let element = Tensor::of_value(source).and_then(|t| element_of(t.element, false));
+            let element = element.filter(|e| matches!(e, Element::F16 | Element::F32 | Element::S32));
+            let element = element.ok_or_else(|| fail(op.op(), "source is no accumulator of a product"))?;
+            let sums = self.accumulators(op.op(), source)?;
+            let sums = self.tied("", "", self.carrier(element), &sums, &[], false);
+            // LLVM gives these sums and the value that they become one register. Where it cannot do so it copies the
+            // sums, and it may do that before the wait, while the product still writes them.
+            let sums = if is_passed_on(result) { self.pinned(&sums) } else { sums };
+            let sums = if element == Element::F16 { self.halves(&sums) } else { sums };
+            self.set_all(result, sums);
+        }
+        Ok(())
+    }
+
+    /// What all threads of a warp execute together and LLVM must not move accesses of memory across.
+    fn synchronise(&self, text: &str) {
+        self.l.asm(text, "~{memory}", None, &[], false);
+    }
+
+    /// One instruction: `registers` plus the product, or the product alone. `left` is a descriptor or words.
+    fn multiply_async(
+        &self,
+        dot: &WarpgroupDot,
+        carrier: Carrier<'c>,
+        registers: &mut [Val<'c>],
+        (left, right): (&[Val<'c>], Val<'c>),
+        from_zero: bool,
+    ) {
+        let i = dot.instruction;
+        let count = registers.len();
+        let list = super::dot::operand_list(0, count);
+        let first = if from_zero { count } else { 2 * count };
+        let mut flags = String::new();
+        if !matches!(i.accumulator, Element::S32) {
+            flags += ", 1, 1";
+        }
+        if i.row.container == 16 {
+            for tile in dot.lhs.iter().chain([&dot.rhs]) {
+                flags += &format!(", {}", u8::from(tile.operand.major == Major::Mn));
+            }
+        }
+        let (a, class) = match &dot.lhs {
+            Some(_) => (format!("${first}"), "l"),
+            None => (super::dot::operand_list(first, left.len()), "r"),
+        };
+        let before = format!(
+            "{{ .reg .pred sum; setp.ne.b32 sum, {}, 0; {} {list}, {a}, ${}, sum{flags}; }}",
+            u8::from(!from_zero),
+            i.ptx(),
+            first + left.len()
+        );
+        let others = format!("{}l,~{{memory}}", format!("{class},").repeat(left.len()));
+        let more: Vec<Val<'c>> = left.iter().copied().chain([right]).collect();
+        let sums = self.tied(&before, &others, carrier, registers, &more, from_zero);
+        registers.copy_from_slice(&sums);
+    }
+
+    /// Values after inline assembly that reads and writes them; with `fresh` it only writes them.
+    fn tied(
+        &self,
+        text: &str,
+        others: &str,
+        carrier: Carrier<'c>,
+        values: &[Val<'c>],
+        more: &[Val<'c>],
+        fresh: bool,
+    ) -> Vec<Val<'c>> {
+        let count = values.len();
+        let mut constraints = vec![format!("={}", carrier.class); count];
+        let mut args = vec![];
+        if !fresh {
+            constraints.extend((0..count).map(|i| i.to_string()));
+            args.extend_from_slice(values);
+        }
+        args.extend_from_slice(more);
+        if !others.is_empty() {
+            constraints.push(others.to_string());
+        }
+        self.registers_of_asm(text, &constraints, carrier, count, &args)
+    }
+
+    /// The registers that inline assembly writes.
+    fn registers_of_asm(
+        &self,
+        text: &str,
+        constraints: &[String],
+        carrier: Carrier<'c>,
+        count: usize,
+        args: &[Val<'c>],
+    ) -> Vec<Val<'c>> {
+        let l = &self.l;
+        let single = count == 1;
+        let result = if single { carrier.ty } else { l.structure(&vec![carrier.ty; count]) };
+        let v = l.asm(text, &constraints.join(","), Some(result), args, false).expect("asm with a result");
+        if single { vec![v] } else { (0..count).map(|i| l.field(v, carrier.ty, i as i64)).collect() }
+    }
+
+    /// The first sums of a loop. As constants LLVM would make them again where a loop of no iterations ends, and the
+    /// finaliser takes what is written there for a change of sums under way. Inline assembly moves them to new
+    /// registers: LLVM might give a sum the register of a zero that something else uses too, and would then copy the
+    /// sum where the loop ends, while its product is under way.
+    pub(super) fn pinned(&self, sums: &[Val<'c>]) -> Vec<Val<'c>> {
+        let Some(first) = sums.first() else { return vec![] };
+        let carrier = self.carrier(if ty(*first) == self.l.f32 { Element::F32 } else { Element::S32 });
+        let count = sums.len();
+        let moves: Vec<String> = (0..count).map(|i| format!("mov.b32 ${i}, ${};", count + i)).collect();
+        let constraints =
+            [vec![format!("=&{}", carrier.class); count], vec![carrier.class.to_string(); count]].concat();
+        self.registers_of_asm(&moves.join(" "), &constraints, carrier, count, sums)
+    }
+
+    //===-- accumulators ----------------------------------------------------===//
+
+    fn carrier(&self, sum: Element) -> Carrier<'c> {
+        match sum {
+            Element::F32 => Carrier { ty: self.l.f32, class: "f" },
+            _ => Carrier { ty: self.l.i32, class: "r" },
+        }
+    }
+
+    /// The registers of an accumulator.
+    fn accumulators(&self, op: OpRef<'c>, v: Val<'c>) -> Result<Vec<Val<'c>>, Failed> {
+        let of_halves = Tensor::of_value(v).is_some_and(|t| t.element == self.l.f16);
+        if of_halves { self.register_words(op, v) } else { self.fragment(op, v) }
+    }
+
+    /// The registers of a tensor of 16-bit or 8-bit elements as words.
+    pub(super) fn register_words(&self, op: OpRef<'c>, v: Val<'c>) -> Result<Vec<Val<'c>>, Failed> {
+        if let Some(Lowered::Words(words) | Lowered::Packed(words, _)) = self.values.get(&key(v)) {
+            return Ok(words.clone());
+        }
+        let tensor = Tensor::of_value(v).ok_or_else(|| fail(op, "a value in words is no tensor"))?;
+        let elements: Vec<Option<Val<'c>>> = self.fragment(op, v)?.into_iter().map(Some).collect();
+        let each = (32 / storage_bits(tensor.element)) as usize;
+        Ok(elements.chunks(each).map(|word| self.pack_word(tensor.element, word)).collect())
+    }
+
+    /// The registers of a product that is under way.
+    fn bind_accumulators(&mut self, v: Val<'c>, registers: Vec<Val<'c>>) {
+        let in_words = self.elements_of_words(v) > 1;
+        let lowered = if in_words { Lowered::Words(registers) } else { Lowered::Fragment(registers) };
+        self.values.insert(key(v), lowered);
+    }
+
+    fn halves(&self, pairs: &[Val<'c>]) -> Vec<Val<'c>> {
+        let l = &self.l;
+        let pair = l.vector(2, l.f16);
+        let two = |v: &Val<'c>| {
+            let pair = l.cast("bitcast", *v, pair);
+            [l.extract(pair, l.f16, 0), l.extract(pair, l.f16, 1)]
+        };
+        pairs.iter().flat_map(two).collect()
+    }
+
+    /// How many elements a register of `v` holds: more than one, where they fill words, of a product of f16 sums that
+    /// may be under way and of a left operand that a loop carries to its product.
+    pub(super) fn elements_of_words(&self, v: Val<'c>) -> usize {
+        let Some(tensor) = Tensor::of_value(v) else { return 1 };
+        match storage_bits(tensor.element) {
+            16 if tensor.element == self.l.f16 && is_under_way(v) => 2,
+            bits @ (8 | 16) if is_carried_left(v) => (32 / bits) as usize,
+            _ => 1,
+        }
+    }
+
+    //===-- descriptors -----------------------------------------------------===//
+
+    /// The number of this thread's warpgroup, of which the finaliser knows that it is the same in all lanes.
+    pub(super) fn warpgroup(&mut self, op: OpRef<'c>) -> Result<Val<'c>, Failed> {
+        if let Some(v) = self.warpgroups.get(&key(self.warp)) {
+            return Ok(*v);
+        }
+        // Where the warp's number is, which all threads pass: not in a loop.
+        let source = defining_op(self.warp).ok_or_else(|| fail(op, "the number of the warp has no place"))?;
+        let b = Builder::before(self.l.context(), source);
+        b.set_after(source);
+        let l = Llvm::new(b);
+        let group = l.bin("lshr", self.warp, l.i32c(WARPS.ilog2().into()));
+        let args = [l.i32c(-1), group, l.i32c(0), l.i32c(31)];
+        let v = l.intrinsic("llvm.nvvm.shfl.sync.idx.i32", Some(l.i32), &args).expect("a result");
+        self.warpgroups.insert(key(self.warp), v);
+        Ok(v)
+    }
+
+    /// The descriptor of this warpgroup's part of a tile: of `part.1` parts of dimension `dim` the one numbered
+    /// `part.0`.
+    fn descriptor(
+        &self,
+        op: OpRef<'c>,
+        memory: Val<'c>,
+        tile: &WarpgroupTile,
+        dim: usize,
+        part: Option<(Val<'c>, u32)>,
+    ) -> Result<Descriptor<'c>, Failed> {
+        // In a ring, of the first stage, and then so much further on for each stage.
+        let stage = self.stages.get(&key(memory)).copied().filter(|s| s.bytes % (UNIT * BARRIER) == 0);
+        let address = match stage {
+            Some(stage) => stage.first,
+            None => self.shared_address(op, memory)?,
+        };
+        let l = &self.l;
+        let mut at = l.cast("ptrtoint", address, l.i32);
+        if let Some((number, parts)) = part {
+            let extent = tile.layout.shape().extents()[dim] / u64::from(parts);
+            for bit in 0..parts.ilog2() {
+                let bytes = tile.layout.linear_offset(dim, extent << bit);
+                let one = l.bin("and", l.bin("lshr", number, l.i32c(bit.into())), l.i32c(1));
+                at = l.add(at, l.mul(one, l.i32c(bytes as i64)));
+            }
+        }
+        let units = l.bin("lshr", l.bin("and", at, l.i32c(ADDRESS)), l.i32c(4));
+        let constant = tile.operand.descriptor.constant();
+        let whole = self.or_disjoint(l.zext64(units), l.i64c(constant as i64));
+        // LLVM does not know their bits: else it makes each instruction's descriptor in two parts instead of by one
+        // addition.
+        Ok(Descriptor(match stage {
+            Some(stage) => self.linear_in_stage(op, stage, stage.bytes / (UNIT * BARRIER), whole)?,
+            None => l.asm("", "=l,0", Some(l.i64), &[whole], true).expect("asm with a result"),
+        }))
+    }
+}
+
+/// A descriptor whose address is not known before the program runs.
+struct Descriptor<'c>(Val<'c>);
+
+impl<'c> Descriptor<'c> {
+    /// The descriptor of what begins so many units of 16 bytes further on. An address stays in its field.
+    fn at(&self, l: &Llvm<'c>, units: i64) -> Val<'c> {
+        if units == 0 { self.0 } else { l.add(self.0, l.i64c(units)) }
+    }
+}
+
+/// Whether a loop carries `v`, and only products take it from there, as their left operand.
+fn is_carried_left(v: Val<'_>) -> bool {
+    let (op, i) = match defining_op(v) {
+        Some(op) => (op, results(op).position(|r| r == v)),
+        None => {
+            let block = owner_of(v);
+            let Some(op) = parent_of_block(block) else { return false };
+            (op, args(block).position(|a| a == v).and_then(|i| i.checked_sub(1)))
+        }
+    };
+    let Some(i) = i.filter(|_| Scf::of(op) == Some(Scf::For)) else { return false };
+    let inside = entry_block(region(op, 0)).map(|body| arg(body, i + 1));
+    let users: Vec<_> = inside.into_iter().chain([result(op, i)]).flat_map(uses).collect();
+    !users.is_empty() && users.iter().all(|(user, at)| *at == LHS && SharedDot::cast(*user).is_some())
+}
+
+/// Whether a loop or branch gives a sum, or carries it to the next iteration, as a value other than the one that the
+/// product has added to in place.
+fn is_passed_on(sum: Val<'_>) -> bool {
+    uses(sum).into_iter().any(|(user, i)| match (Scf::of(user), parent_op(user)) {
+        (Some(Scf::Yield), Some(around)) if Scf::of(around) == Some(Scf::For) => {
+            let carried = entry_block(region(around, 0)).map(|body| arg(body, i + 1));
+            carried.is_none_or(|carried| !adds_in_place(sum, carried))
+        }
+        (Some(Scf::Yield | Scf::Condition), _) => true,
+        _ => false,
+    })
+}
+
+/// Whether `sum` is `carried` after products that are all that use it on the way.
+fn adds_in_place<'c>(mut sum: Val<'c>, carried: Val<'c>) -> bool {
+    while sum != carried {
+        let Some(op) = defining_op(sum) else { return false };
+        let before = if let Some(wait) = AsyncDotWaitOp::cast(op) {
+            wait.results().zip(wait.sources()).find(|(r, _)| *r == sum).map(|(_, source)| source)
+        } else {
+            AsyncDotOp::cast(op).map(|dot| dot.acc())
+        };
+        match before {
+            Some(before) if uses(before).len() == 1 => sum = before,
+            _ => return false,
+        }
+    }
+    true
+}
+
+/// Whether `v` is the result of a product that nothing has waited for, or is carried from one by a loop or a branch.
+fn is_under_way(v: Val<'_>) -> bool {
+    // What loops pass around among themselves for so many rounds comes from no product.
+    comes_from_product(v, 16)
+}
+
+fn comes_from_product(v: Val<'_>, rounds: u32) -> bool {
+    rounds > 0
+        && (defining_op(v).is_some_and(|op| AsyncDotOp::cast(op).is_some())
+            || yielded_as(v).filter(|y| *y != v).any(|y| comes_from_product(y, rounds - 1)))
+}

@@ -1,0 +1,72 @@
+//! `tileaa-outline-producers`: the programs that make operands of products go to the warps that will run them.
+//!
+//! `tileaa-plan-dots` marks operands that no tensor copy brings. For each, the ops that make it
+//! (`analysis::tile_programs`) are copied into a region of the producer's warps, in front of the product:
+//!
+//! ```text
+//! %p = nv_tileas.async.pipeline.produce_one warps 4 fast 1 { rows, addresses, loads, conversions; yield %tile }
+//! dot %p, ..
+//! ```
+//!
+//! So the layouts that later passes choose are those of the producer's warps. The program still does one thing after
+//! the other; `tileas-materialize-async` lets the tile go through a ring, and `tileas-specialize-agents` runs the
+//! region beside the products. What only led to the operand is erased.
+
+use crate::{
+    analysis::tile_programs::{Mark, TileProgram, take_mark},
+    dialect::{
+        dot_plan::DotPlan,
+        nv_tileaa::{self, DotOp},
+        nv_tileas::{ProduceOneOp, YieldOp},
+        pass::{Failed, PassContext, RustPass, descriptors, fail},
+        rt::*,
+    },
+    pass_descriptor,
+};
+use melior::{Context, ir::Region};
+
+#[derive(Clone, Default)]
+pub struct OutlineProducers;
+
+impl RustPass for OutlineProducers {
+    pass_descriptor!(tileaa_outline_producers);
+    fn run<'c>(&mut self, op: OpRef<'c>, context: &'c Context, cx: &PassContext) -> Result<(), Failed> {
+        use descriptors::tileaa_outline_producers::stat;
+        for function in collect_ops(op, nv_tileaa::FuncOp::cast) {
+            for dot in collect_ops(function.op(), DotOp::cast) {
+                let Some((made, plan)) = take_mark(dot.op()).zip(DotPlan::of(function.op())) else { continue };
+                for (i, how) in made.into_iter().enumerate() {
+                    if let Some(how) = how {
+                        cx.stat_add(stat::NUM_OUTLINED, 1);
+                        outline(dot.op(), (i, how), (function.op(), plan), context)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Outlines the program of operand `i` of a product.
+fn outline<'c>(
+    dot: OpRef<'c>,
+    (i, how): (usize, Mark),
+    (function, plan): (OpRef<'c>, DotPlan),
+    context: &'c Context,
+) -> Result<(), Failed> {
+    let error = |e: BuildError| fail(dot, e.to_string());
+    let tile = operand(dot, i);
+    let program = TileProgram::of(tile, dot, function).map_err(|(at, reason)| fail(at, reason))?;
+    let region = Region::new();
+    let block = append_block(&region, &[], dot.location());
+    let inside = Builder::at_end(context, block, dot.location());
+    let made = program.write(&inside).map_err(error)?;
+    inside.set_location(dot.location());
+    YieldOp::build(&inside, &[made]).map_err(error)?;
+    let b = Builder::before(context, dot);
+    let warps = i64_attr(context, plan.producer_warps().into());
+    let fast = i64_attr(context, how.fast as i64);
+    let produced = ProduceOneOp::build(&b, &[ty(tile)], warps, fast, how.or_copy, false, region).map_err(error)?;
+    set_operand(dot, i, result(produced.op(), 0));
+    program.erase_dead(context).map_err(|(op, e)| fail(op, e.to_string()))
+}

@@ -1,0 +1,300 @@
+//! `tileas-assign-dot-layouts`: what multiplies matrices, and where its operands lie.
+//!
+//! 1. The instruction follows from the target and the element types, by the table in `tile_mma`. Narrow floats that no
+//!    instruction of the target takes are widened to f16, which holds every value of them.
+//!    Products with scales take the instruction that scales where there is one; elsewhere they are sums of products of
+//!    blocks.
+//! 2. Warps are spread over batch, M and N so that each has as large and as square a part as can be: a warp reads
+//!    `(m + n) k` elements from shared memory for `m n k` products. A product whose result is, without leaving its
+//!    place, the left operand of another one, or is reduced along its rows, is split by rows alone: then a warp has
+//!    whole rows and neither the second product nor the reduction needs other warps.
+//! 3. `ldmatrix` transposes elements of 16 bits on the way from shared memory. Operands of other widths that are
+//!    contiguous along M or N would be read one element at a time, unless the rows or columns of an instruction lie
+//!    apart: then a thread owns the neighbours in between too, and reads them at once ([`FragmentStride`]).
+//! 4. The layouts of the accumulator and the operands follow from that. Conversions join them to the rest of the
+//!    program; `tileas-remove-layout-conversions` keeps the layouts of products.
+
+use crate::{
+    analysis::{
+        access::access_of,
+        facts::Facts,
+        producers::Source,
+        warps::{warps_at, warps_of},
+    },
+    dialect::{
+        behaviour::{self, LayoutRelation},
+        dot_plan::DotPlan,
+        dots::{ACC, AnyDot, Instruction, LHS, RHS, element_of},
+        layouts::{Tensor, converted, relayout_result, storage_bits},
+        nv_tileaa,
+        nv_tileas::{ConvertLayoutOp, MmaKind, PermuteOp, ReduceOp},
+        pass::{Failed, PassContext, RustPass, descriptors, fail},
+        remark::{self, remark},
+        rt::*,
+        target::target,
+    },
+    pass_descriptor,
+};
+use melior::{
+    Context,
+    ir::{Type, TypeLike},
+};
+use mlir_sys::*;
+use rustc_hash::FxHashSet;
+use tile_layout::{
+    DotShape, FragmentStride, Multiplier, Operand, WARPGROUP_ROWS, warpgroup_accumulator, warpgroup_left,
+};
+use tile_targets::Target;
+
+#[derive(Clone, Default)]
+pub struct AssignDotLayouts;
+
+impl RustPass for AssignDotLayouts {
+    pass_descriptor!(tileas_assign_dot_layouts);
+    fn run<'c>(&mut self, op: OpRef<'c>, context: &'c Context, cx: &PassContext) -> Result<(), Failed> {
+        let name = descriptors::tileas_assign_dot_layouts::Options(cx).compute_capability();
+        let target = target(op, name)?;
+        for function in collect_ops(op, nv_tileaa::FuncOp::cast) {
+            warps_of(function)?;
+            let mut dots = vec![];
+            walk(function.op(), &mut |o| dots.extend(AnyDot::cast(o)));
+            // Chains are looked for before anything is in their way.
+            let facts = Facts::of(function.op());
+            let known: Vec<(bool, FragmentStride)> = dots.iter().map(|d| (keeps_rows(*d), apart(*d, &facts))).collect();
+            for (dot, (rows, apart)) in dots.into_iter().zip(known) {
+                if let Some(plan) = DotPlan::of(function.op()) {
+                    by_warpgroups(dot, plan, context)?;
+                    continue;
+                }
+                let warps = warps_at(dot.op())?.ilog2();
+                Assign { context, target, warps }.dot(dot, rows, apart)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The accumulator lies in the fragments of warpgroups, and so does a left operand that is computed next to the
+/// product. Other operands stay where they are until they go to shared memory.
+fn by_warpgroups<'c>(dot: AnyDot<'c>, plan: DotPlan, context: &'c Context) -> Result<(), Failed> {
+    let op = dot.op();
+    let tensor = |v| Tensor::of_value(v).ok_or_else(|| fail(op, "operand is no tensor"));
+    let error = |e: tile_layout::LayoutError| fail(op, e.to_string());
+    let (lhs, acc) = (tensor(dot.lhs())?, tensor(dot.acc())?);
+    let bits = storage_bits(lhs.element);
+    let groups = (plan.groups[0], plan.groups[1]);
+    let columns = acc.shape.last().and_then(|&n| u32::try_from(n).ok()).map_or(plan.columns, |n| n / groups.1);
+    let columns = columns.min(plan.columns);
+    let instruction = Instruction { kind: MmaKind::Warpgroup, shape: [WARPGROUP_ROWS, columns, 256 / bits] };
+    let layout = warpgroup_accumulator(&acc.tile_shape(), groups, columns).map_err(error)?;
+    set_attr(op, "instruction", instruction.to_attr(context));
+    let b = Builder::before(context, op);
+    if matches!(Source::of(dot.lhs(), op), Source::Computed) {
+        let left = warpgroup_left(&lhs.tile_shape(), groups, bits).map_err(error)?;
+        set_operand(op, LHS, converted(&b, op, dot.lhs(), &left)?);
+    }
+    set_operand(op, ACC, converted(&b, op, dot.acc(), &layout)?);
+    b.set_after(op);
+    relayout_result(&b, op, dot.result(), &layout)
+}
+
+struct Assign<'c> {
+    context: &'c Context,
+    target: &'static Target,
+    warps: u32,
+}
+
+/// What multiplies elements of a type on a target, and what they must be made first.
+enum Choice {
+    Use(Instruction),
+    /// Widened to f16 first.
+    Widen,
+}
+
+/// The instruction for a depth of `k` elements. Types that only scalar arithmetic has come to it last.
+fn choose(element: Type<'_>, k: i64, target: &Target) -> Choice {
+    let depth = k.clamp(0, u32::MAX.into()) as u32;
+    let rows = element_of(element, false).map(|e| tile_mma::candidates(e, depth, false, target)).unwrap_or_default();
+    match rows.first() {
+        Some(row) => Choice::Use(Instruction::of_row(row)),
+        None if is_narrow_float(element) => Choice::Widen,
+        None => Choice::Use(Instruction::FMA),
+    }
+}
+
+fn is_narrow_float(element: Type<'_>) -> bool {
+    // SAFETY: the type is alive.
+    unsafe { mlirTypeIsAFloat(element.to_raw()) && mlirFloatTypeGetWidth(element.to_raw()) <= 8 }
+}
+
+impl<'c> Assign<'c> {
+    fn dot(&self, dot: AnyDot<'c>, rows: bool, apart: FragmentStride) -> Result<(), Failed> {
+        let op = dot.op();
+        let error = |e: tile_layout::LayoutError| fail(op, e.to_string());
+        let b = Builder::before(self.context, op);
+        let tensor = |v| Tensor::of_value(v).ok_or_else(|| fail(op, "operand is no tensor"));
+        let (mut lhs, acc) = (tensor(dot.lhs())?, tensor(dot.acc())?);
+        let depth = lhs.shape[lhs.shape.len() - 1];
+        let choice = match dot {
+            AnyDot::Scaled(o) => {
+                match Instruction::block_scaled(lhs.element, tensor(o.lhs_scale())?.element, self.target) {
+                    Some(instruction) => Choice::Use(instruction),
+                    None => {
+                        let reason = "scales are applied in registers, to the sum of each block: the target has no `mma` that scales";
+                        remark(op, remark::SCALES_IN_REGISTERS, reason, "");
+                        choose(lhs.element, self.block(dot, depth), self.target)
+                    }
+                }
+            }
+            AnyDot::Plain(_) => choose(lhs.element, depth, self.target),
+        };
+        let instruction = match choice {
+            Choice::Use(instruction) => instruction,
+            Choice::Widen => {
+                let f16 = Type::float16(self.context);
+                for i in [LHS, RHS] {
+                    let source = operand(op, i);
+                    let wide = Tensor { element: f16, ..tensor(source)? }.ty();
+                    let cast =
+                        nv_tileaa::FpCastOp::build(&b, wide, source, None).map_err(|e| fail(op, e.to_string()))?;
+                    set_operand(op, i, cast.result());
+                }
+                lhs.element = f16;
+                match choose(f16, self.block(dot, depth), self.target) {
+                    Choice::Use(instruction) => instruction,
+                    Choice::Widen => return Err(fail(op, "no instruction multiplies these elements")),
+                }
+            }
+        };
+        let rhs = tensor(dot.rhs())?;
+        let multiplier = instruction
+            .multiplier(lhs.element)
+            .ok_or_else(|| fail(op, "the instruction leaves its sums outside of registers"))?;
+        let product = DotShape::new(&lhs.tile_shape(), &rhs.tile_shape(), &acc.tile_shape()).map_err(error)?;
+        let grid = product.arrange(multiplier, self.warps, rows);
+        let layout = product.accumulator(multiplier, grid, apart).map_err(error)?;
+        let mut layouts = vec![
+            product.operand(multiplier, &layout, Operand::A).map_err(error)?,
+            product.operand(multiplier, &layout, Operand::B).map_err(error)?,
+            layout.clone(),
+        ];
+        if let AnyDot::Scaled(scaled) = dot {
+            let blocks =
+                product.with_depth(tensor(scaled.lhs_scale())?.tile_shape().log2().last().copied().unwrap_or(0));
+            for side in [Operand::A, Operand::B] {
+                layouts.push(
+                    match instruction.kind {
+                        MmaKind::BlockScale => blocks.scales(multiplier, &layout, side),
+                        _ => blocks.operand(Multiplier::Scalar, &layout, side),
+                    }
+                    .map_err(error)?,
+                );
+            }
+        }
+        set_attr(op, "instruction", instruction.to_attr(self.context));
+        for (i, layout) in layouts.iter().enumerate() {
+            set_operand(op, i, converted(&b, op, operand(op, i), layout)?);
+        }
+        b.set_after(op);
+        relayout_result(&b, op, dot.result(), &layout)
+    }
+
+    /// The depth that one instruction may cover: that of a block with one scale.
+    fn block(&self, dot: AnyDot<'c>, depth: i64) -> i64 {
+        match dot {
+            AnyDot::Plain(_) => depth,
+            AnyDot::Scaled(o) => {
+                let scales = Tensor::of_value(o.lhs_scale()).and_then(|t| t.shape.last().copied()).unwrap_or(1);
+                depth / scales.max(1)
+            }
+        }
+    }
+}
+
+/// How far apart rows and columns should lie for operands that are contiguous along them in memory.
+fn apart(dot: AnyDot<'_>, facts: &Facts) -> FragmentStride {
+    let neighbours = |v: Val<'_>, dim: usize| match contiguous(v, facts) {
+        // Sixteen bytes of neighbours, or a word of bytes, which is what a transposition of 4x4 bytes wants.
+        Some((d, 8)) if d == dim => 2,
+        Some((d, bits @ (32 | 64))) if d == dim => (128 / bits).ilog2(),
+        _ => 0,
+    };
+    let rank = Tensor::of_value(dot.acc()).map_or(2, |t| t.shape.len());
+    FragmentStride { m: neighbours(dot.lhs(), rank - 2), n: neighbours(dot.rhs(), rank - 1) }
+}
+
+/// The dimension along which the elements of a loaded tensor are neighbours in memory, and their bits there.
+fn contiguous(v: Val<'_>, facts: &Facts) -> Option<(usize, u32)> {
+    let t = Tensor::of_value(v)?;
+    let dim_of =
+        |unit: u32| (0..t.shape.len()).find(|&d| t.tile_shape().field(d).is_ok_and(|(low, w)| low == unit && w > 0));
+    let (unit, bits) = unit_of(v, facts)?;
+    dim_of(unit).map(|d| (d, bits))
+}
+
+/// The bit of the row-major index that moves by one element in memory.
+fn unit_of(v: Val<'_>, facts: &Facts) -> Option<(u32, u32)> {
+    let (t, op) = (Tensor::of_value(v)?, defining_op(v)?);
+    if let Some(access) = access_of(op, facts) {
+        let (low, width) = t.tile_shape().field(access.order[0]).ok()?;
+        return (width > 0).then_some((low, storage_bits(t.element)));
+    }
+    if let Some(permute) = PermuteOp::cast(op) {
+        let from = Tensor::of_value(permute.source())?;
+        let (unit, bits) = unit_of(permute.source(), facts)?;
+        let source =
+            (0..from.shape.len()).find(|&d| from.tile_shape().field(d).is_ok_and(|(low, w)| low == unit && w > 0))?;
+        let d = permute.order().iter().position(|&o| o as usize == source)?;
+        return t.tile_shape().field(d).ok().map(|(low, _)| (low, bits));
+    }
+    let keeps = behaviour::layout_relation(op) == LayoutRelation::Reshape
+        || ConvertLayoutOp::cast(op).is_some()
+        || behaviour::widens(op);
+    if keeps { unit_of(operand(op, 0), facts) } else { None }
+}
+
+/// Whether whole rows of the result should stay in one warp: it becomes the left operand of another product, or is
+/// reduced along the columns, or its left operand is the result of another product.
+fn keeps_rows(dot: AnyDot<'_>) -> bool {
+    leads_to_rows(dot.result()) || comes_from_dot(dot.lhs())
+}
+
+/// Values that lie as `v` does, forwards; whether one of them is used by row.
+fn leads_to_rows(v: Val<'_>) -> bool {
+    let (mut work, mut seen) = (vec![v], FxHashSet::default());
+    while let Some(v) = work.pop() {
+        if !seen.insert(key(v)) {
+            continue;
+        }
+        let rank = Tensor::of_value(v).map_or(0, |t| t.shape.len()) as i64;
+        for (user, i) in uses(v) {
+            if i == LHS && AnyDot::cast(user).is_some() || ReduceOp::cast(user).is_some_and(|r| r.dim() == rank - 1) {
+                return true;
+            }
+            if passes_on(user) {
+                work.extend(results(user));
+            }
+        }
+    }
+    false
+}
+
+fn comes_from_dot(v: Val<'_>) -> bool {
+    let (mut work, mut seen) = (vec![v], FxHashSet::default());
+    while let Some(v) = work.pop() {
+        let Some(op) = defining_op(v).filter(|_| seen.insert(key(v))) else { continue };
+        if AnyDot::cast(op).is_some() {
+            return true;
+        }
+        if passes_on(op) {
+            work.extend(operands(op));
+        }
+    }
+    false
+}
+
+/// Ops whose results lie as their operands do.
+fn passes_on(op: OpRef<'_>) -> bool {
+    let alike = behaviour::layout_relation(op) == LayoutRelation::Same;
+    alike && result_count(op) > 0 && Tensor::of_value(result(op, 0)).is_some()
+}

@@ -1,0 +1,59 @@
+//! The test whether views lie in memory as tensor maps can say.
+
+use super::{From, Product, TiledCopy};
+use crate::{
+    analysis::access::View,
+    dialect::{
+        nv_tileas::TmaReadyOp,
+        pass::{Failed, fail},
+        rt::*,
+    },
+};
+use melior::{
+    Context,
+    ir::{attribute::TypeAttribute, r#type::IntegerType},
+};
+
+/// One test of all views that products want tested; none if they want none. It stands behind the views' memrefs, in
+/// front of all products. Copies of views that are made further down are given up.
+pub(super) fn test<'c>(
+    context: &'c Context,
+    entry: Blk<'c>,
+    products: &mut [Product<'c>],
+) -> Result<Option<Val<'c>>, Failed> {
+    let place = |op: OpRef<'c>| {
+        let mut outwards = std::iter::successors(Some(op), |o| parent_op(*o));
+        let outermost = outwards.find(|o| block_of(*o) == block_key(entry))?;
+        ops_of(entry).position(|o| o == outermost)
+    };
+    let first = products.iter().filter_map(|p| place(p.place())).min();
+    let mut tests: Vec<(usize, OpRef<'c>, TiledCopy<'c>)> = vec![];
+    for side in products.iter_mut().flat_map(|p| &mut p.sides) {
+        let From::ProducerComputed(made) = &mut side.from else { continue };
+        let Some(copy) = made.if_ready else { continue };
+        let make = View::of(copy.load.view()).map(|view| view.make.op());
+        let make = make.filter(|make| block_of(*make) == block_key(entry));
+        match make.and_then(|make| Some((place(make)?, make))).filter(|(at, _)| Some(*at) < first) {
+            Some((at, make)) => tests.push((at, make, copy)),
+            None => made.if_ready = None,
+        }
+    }
+    tests.sort_by_key(|(at, ..)| *at);
+    let Some(&(_, last, _)) = tests.last() else { return Ok(None) };
+    let b = Builder::before(context, last);
+    b.set_after(last);
+    let truth = IntegerType::new(context, 1).into();
+    let mut ready: Option<Val<'c>> = None;
+    for (_, _, copy) in tests {
+        let op = copy.load.op();
+        let view = defining_op(copy.load.view()).ok_or_else(|| fail(op, "its view is not made here"))?;
+        let view = clone_detached(view);
+        b.set_location(op.location());
+        b.insert_op(view);
+        let desc = TypeAttribute::new(copy.map.into()).into();
+        let test = TmaReadyOp::build(&b, truth, result(view, 0), desc).map_err(|e| fail(op, e.to_string()))?;
+        let one = test.ready();
+        ready = Some(ready.map_or(one, |all| b.value("arith.andi", ty(one), &[all, one], &[])));
+    }
+    Ok(ready)
+}

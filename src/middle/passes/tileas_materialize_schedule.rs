@@ -1,0 +1,310 @@
+//! `tileas-materialize-schedule`: the modulo scheduler's answer, as attributes.
+//!
+//! Each loop with constraints is scheduled by `tile_schedule`. It gets its interval and the number of its stages,
+//! `tileas.schedule.interval` and `.stages`; each operation its stage and the clock in the interval,
+//! `tileas.schedule.stage` and `.clock`. Loads that can be copied ahead get `nv_tileas.ahead`, the iterations from the
+//! copy to its first user, which `tileas-unspecialized-pipeline` follows.
+//!
+//! A loop whose products are those of warpgroups is scheduled for agents (`analysis::schedule::agents`), unless
+//! `use-single-agent` says that none is. Each operation then gets its agent, `tileas.schedule.agent`, and each product
+//! the stages of its ring, `nv_tileas.stages`: those that the schedule takes, and those of one iteration more for loads
+//! that are late.
+//!
+//! Overlapped iterations may hold as many registers as a thread has, or as many as one iteration after the other holds
+//! if that is more. Where the scheduler finds no overlap, iterations are one after the other, which a remark tells; an
+//! error it is only where `largest-interval` bounds the search.
+//!
+//! Rings take shared memory that the scheduler does not know. Where they take more than there is, the deepest copy may
+//! start one iteration less ahead of its user, and the loop is scheduled again, as often as `max-constraint-iterations`
+//! says; after that iterations are one after the other, with the same remark. The plan of products says how many stages
+//! the rings of agents can have: where a schedule takes more, copies wait for the stages that there are, and it is made
+//! again.
+
+use crate::{
+    analysis::{
+        ring_loads::Candidates,
+        schedule::{
+            self, LoopCosts, ScheduleAnalysis,
+            agents::{Order, Ring},
+            constraint, solved,
+        },
+    },
+    dialect::{
+        dot_plan::DotPlan,
+        nv_tileaa,
+        pass::{Failed, PassContext, RustPass, descriptors, fail},
+        remark::{self, remark},
+        rt::*,
+        target::shared_limit,
+    },
+    pass_descriptor,
+};
+use melior::{Context, ir::attribute::StringAttribute};
+use std::fmt::Display;
+use tile_schedule::{Bound, Failure, Group, Method, Schedule, Settings, report, rings};
+use tile_targets::Target;
+
+/// What `tileas-unspecialized-pipeline` follows.
+const AHEAD: &str = "nv_tileas.ahead";
+
+#[derive(Clone, Default)]
+pub struct MaterializeSchedule;
+
+impl RustPass for MaterializeSchedule {
+    pass_descriptor!(tileas_materialize_schedule);
+    fn run<'c>(&mut self, op: OpRef<'c>, context: &'c Context, cx: &PassContext) -> Result<(), Failed> {
+        use descriptors::tileas_materialize_schedule::{Options, stat};
+        let options = Options(cx);
+        let functions = collect_ops(op, nv_tileaa::FuncOp::cast);
+        let Some(analysis) = cx.cached_analysis::<ScheduleAnalysis>() else {
+            let constrained = |f: &&nv_tileaa::FuncOp<'c>| discardable_attr(f.op(), constraint::MACHINE).is_some();
+            return Err(match functions.iter().find(constrained) {
+                Some(f) => fail(
+                    f.op(),
+                    "cleanup pass invalidated ScheduleAnalysis; rerun constraint generation or remove the pass",
+                ),
+                None => fail(op, "there is no ScheduleAnalysis; tileas-generate-schedule-constraints builds it"),
+            });
+        };
+        let natural = |n: i64, name: &str| {
+            u32::try_from(n).map_err(|_| fail(op, format!("{name} must be between 0 and {}, got {n}", u32::MAX)))
+        };
+        let settings = Settings {
+            exhaustive: options.exhaustive(),
+            rows: natural(options.rrt_size_threshold(), "rrt-size-threshold")?,
+            max_interval: Some(natural(options.largest_interval(), "largest-interval")?).filter(|clocks| *clocks > 0),
+            ..Settings::default()
+        };
+        let rounds = natural(options.max_constraint_iterations(), "max-constraint-iterations")?;
+        let mut answers = vec![];
+        for (around, costs) in schedule::loops_of(op).into_iter().zip(&analysis.loops) {
+            let function =
+                std::iter::successors(parent_op(around), |o| parent_op(*o)).find_map(nv_tileaa::FuncOp::cast);
+            let machine = function.and_then(|f| schedule::machine_of(f.op()));
+            let (target, _) = machine.ok_or_else(|| fail(around, "loop has no target"))?;
+            if costs.has_agents() && options.use_single_agent() {
+                schedule::nodes_of(around).iter().for_each(|node| remove_discardable_attr(*node, constraint::GID));
+                continue;
+            }
+            let answer = if costs.has_agents() {
+                share(around, costs, settings, rounds)?
+            } else {
+                let shared = shared_limit(target, options.extended_smem());
+                solve(around, costs, (target, shared), settings, rounds)?
+            };
+            annotate(context, around, &answer);
+            if let Bound::NoOverlap { obstacle, .. } = &answer.schedule.reason {
+                remark_serial(around, format_args!("overlapped, {obstacle}"));
+            }
+            cx.stat_add(stat::NUM_SCHEDULED, 1);
+            let name = function.map(|f| f.sym_name().to_owned()).unwrap_or_default();
+            answers.push((format!("{name}, loop {}", answers.len()), answer));
+        }
+        for function in functions {
+            remove_discardable_attr(function.op(), constraint::MACHINE);
+        }
+        write_reports(op, options.schedule_trace_file(), &answers)
+    }
+}
+
+struct Answer<'c> {
+    graph: tile_schedule::Graph,
+    schedule: Schedule,
+    nodes: Vec<OpRef<'c>>,
+    /// Loads that can be copied ahead, and how many iterations each is.
+    ahead: Vec<(OpRef<'c>, i64)>,
+    /// Products of agents, with the stages of their rings.
+    rings: Vec<(OpRef<'c>, u32)>,
+}
+
+/// The loop as the scheduler takes it. Its agents have the registers that one iteration after the other takes, if that
+/// is more than their own.
+fn graph_of(around: OpRef<'_>, costs: &LoopCosts) -> Result<tile_schedule::Graph, Failed> {
+    let mut graph = costs.graph(around).ok_or_else(|| fail(around, NOT_DESCRIBED))?;
+    let alone = tile_schedule::serial(&graph).map_err(|e| fail(around, e.to_string()))?;
+    for (agent, held) in graph.agents.iter_mut().zip(alone.registers) {
+        agent.registers = agent.registers.map(|own| own.max(held));
+    }
+    Ok(graph)
+}
+
+const NOT_DESCRIBED: &str = "loop is not the one that was described";
+
+fn is_serial(around: OpRef<'_>) -> bool {
+    discardable_attr(around, constraint::FORCE_SERIAL_EXECUTION).is_some()
+}
+
+/// Schedules a loop of agents, in the order of their programs that takes the shorter interval.
+fn share<'c>(around: OpRef<'c>, costs: &LoopCosts, settings: Settings, rounds: u32) -> Result<Answer<'c>, Failed> {
+    let (rings, orders) = costs.rings(around).ok_or_else(|| fail(around, NOT_DESCRIBED))?;
+    let graph = graph_of(around, costs)?;
+    let (mut best, mut first_failure): (Option<Answer<'c>>, Option<Failure>) = (None, None);
+    // Where iterations are one after the other there is nothing to choose.
+    let orders = if is_serial(around) { &orders[..1] } else { &orders[..] };
+    for order in orders {
+        match share_in_order(around, graph.clone(), (&rings, order), settings, rounds) {
+            Ok(answer) if best.as_ref().is_none_or(|b| answer.schedule.interval < b.schedule.interval) => {
+                best = Some(answer);
+            }
+            Ok(_) => {}
+            Err(failure) => first_failure = first_failure.or(Some(failure)),
+        }
+    }
+    let why = || first_failure.map_or(NOT_DESCRIBED.into(), |f| f.to_string());
+    best.ok_or_else(|| fail(around, why()))
+}
+
+/// Schedules a loop of agents until the stages of its rings are enough. What agents do is overlapped, whatever the size
+/// of the loop.
+fn share_in_order<'c>(
+    around: OpRef<'c>,
+    mut graph: tile_schedule::Graph,
+    (rings, order): (&[Ring<'c>], &Order),
+    settings: Settings,
+    rounds: u32,
+) -> Result<Answer<'c>, Failure> {
+    order.impose(&mut graph);
+    let most = DotPlan::around(around).map_or(0, |plan| plan.stages);
+    let mut left = rounds;
+    loop {
+        let mut schedule =
+            if is_serial(around) { tile_schedule::serial(&graph) } else { tile_schedule::overlap(&graph, &settings) }?;
+        let taken: Vec<u32> = rings.iter().map(|r| rings::stages(&graph, &schedule, &r.steps)).collect();
+        let short: Vec<_> = rings.iter().zip(&taken).filter(|(_, stages)| **stages > most).collect();
+        if short.is_empty() || left == 0 {
+            let of_ring = |(ring, taken): (&Ring<'c>, &u32)| {
+                let turns = ring.steps.len() as u32;
+                let stages = taken.div_ceil(turns).saturating_add(SPARE_TURNS).saturating_mul(turns).min(most);
+                ring.products.iter().map(move |dot| (*dot, stages)).collect::<Vec<_>>()
+            };
+            let rings = rings.iter().zip(&taken).flat_map(of_ring).collect();
+            order.give_back(&mut graph, &mut schedule);
+            return Ok(Answer { graph, schedule, nodes: schedule::nodes_of(around), ahead: vec![], rings });
+        }
+        for (ring, _) in short {
+            graph.edges.extend(rings::limit(&schedule, &ring.steps, most));
+        }
+        left -= 1;
+    }
+}
+
+/// Stages for each step of a ring beside those that a schedule takes: what is loaded does not always come in time. A
+/// ring that has as many stages for each step ends where an iteration does, which makes its stages easy to count.
+const SPARE_TURNS: u32 = 1;
+
+/// Schedules a loop until its rings fit.
+fn solve<'c>(
+    around: OpRef<'c>,
+    costs: &LoopCosts,
+    (target, shared): (&Target, u64),
+    settings: Settings,
+    rounds: u32,
+) -> Result<Answer<'c>, Failed> {
+    let mut graph = graph_of(around, costs)?;
+    let settings = Settings { serial: is_serial(around), ..settings };
+    let nodes = schedule::nodes_of(around);
+    let candidates = Candidates::of(around, target);
+    let loads: Vec<usize> =
+        candidates.iter().flat_map(|c| &c.loads).filter_map(|l| nodes.iter().position(|n| *n == l.op)).collect();
+    let mut most = vec![i64::MAX; loads.len()];
+    for _ in 0..=rounds {
+        let schedule = tile_schedule::solve(&graph, &settings).map_err(|e| fail(around, e.to_string()))?;
+        let ahead: Vec<i64> =
+            loads.iter().zip(&most).map(|(l, most)| ahead(&graph, &schedule, *l).min(*most)).collect();
+        let fits = candidates.as_ref().is_none_or(|c| c.bytes(&ahead) <= shared);
+        let deepest = (0..loads.len()).max_by_key(|i| ahead[*i]);
+        match deepest.filter(|_| !fits) {
+            None => {
+                let ahead = loads.iter().map(|l| nodes[*l]).zip(ahead).collect();
+                return Ok(Answer { graph, schedule, nodes, ahead, rings: vec![] });
+            }
+            Some(i) => {
+                most[i] = ahead[i] - 1;
+                limit(&mut graph, loads[i], most[i]);
+            }
+        }
+    }
+    remark_serial(around, format_args!("copies that start ahead take more than {shared} bytes of shared memory"));
+    let schedule = tile_schedule::serial(&graph).map_err(|e| fail(around, e.to_string()))?;
+    let ahead = loads.iter().map(|l| (nodes[*l], 0)).collect();
+    Ok(Answer { graph, schedule, nodes, ahead, rings: vec![] })
+}
+
+/// How many iterations before its first user's a copy must begin, so that it is under way as long as in the schedule:
+/// copies begin where iterations do.
+fn ahead(graph: &tile_schedule::Graph, schedule: &Schedule, load: usize) -> i64 {
+    let interval = i64::from(schedule.interval);
+    let begin = |node: usize| i64::from(schedule.times[node]);
+    let users = graph.edges.iter().filter(|e| e.from == load && e.value);
+    let gap = users.map(|e| begin(e.to) + interval * i64::from(e.distance) - begin(load)).min().unwrap_or(0);
+    (gap + interval - 1) / interval
+}
+
+/// A copy may begin at most `most` iterations ahead of its users: they are at most so many stages behind it, less the
+/// one that both have a part of.
+fn limit(graph: &mut tile_schedule::Graph, load: usize, most: i64) {
+    let group = |graph: &mut tile_schedule::Graph, node: usize| match graph.nodes[node].group {
+        Some(group) => group,
+        None => {
+            graph.groups.push(Group::default());
+            graph.nodes[node].group = Some(graph.groups.len() - 1);
+            graph.groups.len() - 1
+        }
+    };
+    let leader = group(graph, load);
+    let users: Vec<usize> = graph.edges.iter().filter(|e| e.from == load && e.value).map(|e| e.to).collect();
+    for user in users {
+        if most > 1 {
+            let follower = group(graph, user);
+            graph.groups[follower] = Group { leader: Some(leader), max_depth: most as u32 - 1 };
+        } else {
+            graph.nodes[user].group = Some(leader);
+        }
+    }
+}
+
+fn annotate<'c>(context: &'c Context, around: OpRef<'c>, answer: &Answer<'c>) {
+    let Answer { graph, schedule, nodes, ahead, rings } = answer;
+    let set = |op: OpRef<'c>, name: &str, n: i64| set_discardable_attr(op, name, i64_attr(context, n));
+    set(around, solved::INTERVAL, schedule.interval.into());
+    set(around, solved::STAGES, schedule.stages().into());
+    for (i, node) in nodes.iter().enumerate() {
+        remove_discardable_attr(*node, constraint::GID);
+        set(*node, solved::STAGE, schedule.stage(i).into());
+        set(*node, solved::CLOCK, (schedule.times[i] % schedule.interval).into());
+        if graph.agents.len() > 1 {
+            let name = StringAttribute::new(context, &graph.agents[schedule.agents[i]].name);
+            set_discardable_attr(*node, solved::AGENT, name.into());
+        }
+    }
+    rings.iter().for_each(|(dot, stages)| set(*dot, solved::RING_STAGES, (*stages).into()));
+    // One iteration after the other says nothing of copies, unless that was asked for.
+    let forced = is_serial(around);
+    if schedule.method != Method::Serial || forced {
+        ahead.iter().for_each(|(load, n)| set(*load, AHEAD, if forced { 0 } else { *n }));
+    }
+}
+
+/// Tells that an overlap of iterations was looked for in vain, and why.
+fn remark_serial(around: OpRef<'_>, why: impl Display) {
+    let reason = format!("iterations are scheduled one after the other: {why}");
+    remark(around, remark::NOT_OVERLAPPED, reason, "take smaller tiles");
+}
+
+/// Writes the schedules where `schedule-trace-file` says: a page if the name ends in `.html`, text if in `.txt`, and
+/// otherwise a trace, of which each loop is a process.
+fn write_reports(op: OpRef<'_>, file: &str, answers: &[(String, Answer<'_>)]) -> Result<(), Failed> {
+    if file.is_empty() {
+        return Ok(());
+    }
+    let loops: Vec<(String, &tile_schedule::Graph, &Schedule)> =
+        answers.iter().map(|(title, a)| (title.clone(), &a.graph, &a.schedule)).collect();
+    let text = if file.ends_with(".html") {
+        report::page(&loops)
+    } else if file.ends_with(".txt") {
+        loops.iter().map(|(title, g, s)| format!("{title}\n{}\n", report::text(g, s))).collect()
+    } else {
+        report::trace(&loops)
+    };
+    std::fs::write(file, text).map_err(|e| fail(op, format!("cannot write '{file}': {e}")))
+}

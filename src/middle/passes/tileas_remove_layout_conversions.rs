@@ -1,0 +1,752 @@
+//! `tileas-remove-layout-conversions`: one layout for as much of the program as possible.
+//!
+//! Layout conversions cost shuffles or a round trip through shared memory. The pass drops all of them and assigns
+//! layouts again:
+//!
+//! 1. *Anchors* are matrix products, and the accesses of global memory, heaviest first (bytes moved times an assumed
+//!    trip count of eight for every loop around), in the layouts they have now. A product never changes its layouts; an
+//!    access may. The left and right operands of a product are wanted there only: their layouts repeat elements in many
+//!    warps. They flood nothing but widening casts and changes of shape that stand before the product, so that narrow
+//!    elements are moved.
+//! 2. An anchor's layout *floods* over the def-use graph, forwards and backwards, through every op for which the layout
+//!    on one side determines that on the other: elementwise ops, scans, loop-carried values, `view`, `permute`, `cat`,
+//!    `pack` and `unpack`, `broadcast` towards its source, and `reduce` towards its results. Through `extract_slice` it
+//!    flows forwards: every thread keeps a part of what it had. It enters only values that have no layout yet, and an
+//!    access only when that access stays efficient in it (within a factor of the sectors that its own layout touches).
+//! 3. What is left gets the default layout of its shape.
+//! 4. Where an operand now lies in another layout than its user needs, cheap producers (ranges, splats, constants and
+//!    short chains of arithmetic on them) are computed again in the layout that is needed; the rest is converted.
+//!
+//! The result is valid whatever the choice: step 4 mends every disagreement, except between `replicate` and its
+//! operand, which lie alike: there the access decides. A conversion of what a loop does not change stands in front of
+//! the loop.
+//!
+//! A tensor that does not fit into registers is an array, out of which slices are best taken where threads hold whole
+//! slices: in front of the loop that takes them it is converted to such a layout. Tensors that are put together slice
+//! by slice keep the layout that they were given for that.
+
+use crate::{
+    analysis::{
+        access::{AccessPlan, access_of, operand_layout, tile_of},
+        carried::{carried_by_argument, carried_by_operand, carried_by_result, of_one_type},
+        facts::Facts,
+        layouts::{default_layout, default_packing, packing_log2, project},
+        narrow::{self, Narrow},
+        producers::Source,
+        registers::Limit,
+        warps::warps_of,
+    },
+    dialect::{
+        behaviour::{LayoutRelation, is_cheap, is_constant, is_loop, layout_relation, widens},
+        dots::{ACC, AnyDot},
+        layouts::{Tensor, layout_attr, retype_constant, storage_bits, tensor_type},
+        nv_tileaa,
+        nv_tileas::{
+            AnyOp, AtomicCasOp, BroadcastOp, CatOp, ConvertLayoutOp, InsertSliceOp, MmaKind, PermuteOp, ReduceOp,
+            ReplicateOp,
+        },
+        pass::{Failed, PassContext, RustPass, descriptors, fail},
+        remark::{self, remark},
+        rt::*,
+        thread_scope::ThreadScope,
+        upstream::Scf,
+    },
+    pass_descriptor,
+};
+use melior::Context;
+use rustc_hash::FxHashMap;
+use tile_layout::{Layout, Subspace};
+
+#[derive(Clone, Default)]
+pub struct RemoveLayoutConversions;
+
+impl RustPass for RemoveLayoutConversions {
+    pass_descriptor!(tileas_remove_layout_conversions);
+    fn run<'c>(&mut self, op: OpRef<'c>, context: &'c Context, cx: &PassContext) -> Result<(), Failed> {
+        use descriptors::tileas_remove_layout_conversions::stat;
+        for function in collect_ops(op, nv_tileaa::FuncOp::cast) {
+            let mut assignment = Assignment::new(function, context)?;
+            let before = assignment.strip();
+            assignment.assign();
+            let kept = assignment.rewrite()?;
+            cx.stat_add(stat::NUM_REMOVED, before.saturating_sub(kept) as i64);
+            cx.stat_add(stat::NUM_KEPT, kept as i64);
+        }
+        Ok(())
+    }
+}
+
+/// How many times more sectors than in its own layout a load or a store may touch to avoid a conversion.
+const LOAD_SLACK: u64 = 4;
+const STORE_SLACK: u64 = 2;
+/// Ops that step 4 computes again at most for one operand.
+const RECOMPUTE_LIMIT: usize = 12;
+
+/// Whether an operand is that of a product of warpgroups and goes to shared memory from wherever it lies.
+fn goes_to_memory(op: OpRef<'_>, i: usize) -> bool {
+    let by_warpgroups =
+        || AnyDot::cast(op).and_then(|d| d.instruction()).is_some_and(|by| by.kind == MmaKind::Warpgroup);
+    i < ACC && by_warpgroups() && matches!(Source::of(operand(op, i), op), Source::Resident)
+}
+
+struct Anchor<'c> {
+    op: OpRef<'c>,
+    access: AccessPlan,
+    layout: Layout,
+    weight: u64,
+    /// Why even the best layout has narrow accesses, if they are.
+    narrow: Option<Narrow>,
+}
+
+impl<'c> Anchor<'c> {
+    /// Tells why the access moves `vector` elements at a time and not 16 bytes, when that is worth knowing.
+    fn remark_on_width(&self, tile: &Tensor<'c>, vector: u64) {
+        if vector >= tile.elements().unsigned_abs() {
+            return;
+        }
+        let bytes = vector * self.access.element_bytes;
+        let own = self.access.vector_in(&self.layout, &tile.tile_shape());
+        let what =
+            format!("{} at a time instead of 16", if bytes == 1 { "1 byte".into() } else { format!("{bytes} bytes") });
+        if let Some(Narrow { reason, suggestion }) = &self.narrow {
+            remark(self.op, remark::NARROW_ACCESS, format!("{what}: {reason}"), suggestion);
+        } else if vector < own {
+            let reason = format!("{what}: the tile lies as a heavier access needs it");
+            remark(self.op, remark::NARROW_ACCESS, reason, "");
+        }
+    }
+}
+
+struct Assignment<'c> {
+    context: &'c Context,
+    function: OpRef<'c>,
+    warps: u64,
+    limit: Limit,
+    anchors: Vec<Anchor<'c>>,
+    /// Anchor of an access, by op.
+    anchor_of: FxHashMap<usize, usize>,
+    /// Chosen layouts, by value.
+    layouts: FxHashMap<usize, Layout>,
+    /// Chosen layouts of stores, by op.
+    stores: FxHashMap<usize, Layout>,
+    /// Products in program order.
+    dots: Vec<AnyDot<'c>>,
+    /// Layouts of the operands of a product, by op.
+    dot_operands: FxHashMap<usize, Vec<Layout>>,
+    /// Layouts of the operands of ops whose layouts are never changed, by op; none for what is no tensor.
+    fixed_operands: FxHashMap<usize, Vec<Option<Layout>>>,
+    /// Chosen layouts of the operands of reductions, by op.
+    reductions: FxHashMap<usize, Layout>,
+}
+
+impl<'c> Assignment<'c> {
+    fn new(function: nv_tileaa::FuncOp<'c>, context: &'c Context) -> Result<Self, Failed> {
+        let warps = warps_of(function)?;
+        let facts = Facts::of(function.op());
+        let mut anchors = vec![];
+        let mut error = None;
+        let (mut dots, mut dot_operands) = (vec![], FxHashMap::default());
+        collect(function.op(), 0, &mut |op, depth| {
+            if let Some(dot) = AnyDot::cast(op) {
+                dots.push(dot);
+                let layouts: Option<Vec<Layout>> =
+                    operands(op).map(|v| Tensor::of_value(v).and_then(|t| t.layout())).collect();
+                match layouts {
+                    Some(layouts) => {
+                        dot_operands.insert(op_key(op), layouts);
+                    }
+                    None => {
+                        error.get_or_insert(op);
+                    }
+                }
+            }
+            let Some(mut access) = access_of(op, &facts) else { return };
+            let Some(tile) = tile_of(op) else { return };
+            if is_update(op) {
+                // What one instruction of the target updates is known to the pass that chose the layout.
+                access.narrow(attr(op, "vector").map_or(1, |a| int_attr(a) as u64));
+            }
+            let Some(layout) = tile.layout() else {
+                error.get_or_insert(op);
+                return;
+            };
+            let weight = (tile.elements() as u64 * access.element_bytes).saturating_mul(8u64.saturating_pow(depth));
+            let narrow = remark::wanted().then(|| narrow::why(op, &facts)).flatten();
+            anchors.push(Anchor { op, access, layout, weight, narrow });
+        });
+        if let Some(op) = error {
+            return Err(fail(op, "op has no layout; run convert-tileaa-to-tileas first"));
+        }
+        anchors.sort_by_key(|a| std::cmp::Reverse(a.weight));
+        let anchor_of = anchors.iter().enumerate().map(|(i, a)| (op_key(a.op), i)).collect();
+        Ok(Assignment {
+            context,
+            function: function.op(),
+            warps,
+            limit: Limit::of(function.op()),
+            anchors,
+            anchor_of,
+            layouts: FxHashMap::default(),
+            stores: FxHashMap::default(),
+            dots,
+            dot_operands,
+            fixed_operands: FxHashMap::default(),
+            reductions: FxHashMap::default(),
+        })
+    }
+
+    /// Removes every conversion; the types are wrong until [`Self::rewrite`].
+    fn strip(&self) -> usize {
+        let mut conversions = vec![];
+        walk(self.function, &mut |o| conversions.extend(ConvertLayoutOp::cast(o)));
+        for c in &conversions {
+            replace_all_uses(c.result(), c.source());
+            erase(c.op());
+        }
+        conversions.len()
+    }
+
+    fn assign(&mut self) {
+        self.fix();
+        // Results before operands: what stands between two products belongs to the first.
+        let mut inserts = vec![];
+        walk(self.function, &mut |o| inserts.extend(InsertSliceOp::cast(o)));
+        for insert in inserts {
+            if let Some(layout) = Tensor::of_value(insert.result()).and_then(|t| t.layout()) {
+                self.flood(insert.result(), layout.clone());
+                self.flood(insert.dest(), layout);
+            }
+        }
+        for dot in self.dots.clone() {
+            let layouts = self.dot_operands[&op_key(dot.op())].clone();
+            self.layouts.insert(key(dot.result()), layouts[ACC].clone());
+            for (user, i) in uses(dot.result()) {
+                let Some(t) = Tensor::of_value(dot.result()) else { continue };
+                let mut work = vec![];
+                self.follow(user, i, &t, &layouts[ACC], &mut work);
+                work.into_iter().for_each(|(v, layout)| self.flood(v, layout));
+            }
+            self.flood(dot.acc(), layouts[ACC].clone());
+        }
+        for dot in self.dots.clone() {
+            let layouts = self.dot_operands[&op_key(dot.op())].clone();
+            for (i, (v, layout)) in operands(dot.op()).zip(layouts).enumerate() {
+                if !goes_to_memory(dot.op(), i) {
+                    self.flood_operand(v, layout);
+                }
+            }
+        }
+        for i in 0..self.anchors.len() {
+            let (op, layout) = (self.anchors[i].op, self.anchors[i].layout.clone());
+            if result_count(op) > 0 && Tensor::of_value(result(op, 0)).is_some() {
+                self.flood(result(op, 0), layout.clone());
+                let chosen = self.layouts.get(&key(result(op, 0))).cloned().unwrap_or(layout);
+                self.flood_operands(op, &chosen);
+            } else {
+                // A store takes its value as it comes when that is good enough.
+                let value = operands(op).find(|v| Tensor::of_value(*v).is_some()).expect("a store of a tensor");
+                self.flood(value, layout.clone());
+                // A value that cannot lie so, such as a result of a reduction, is left without a layout here.
+                let found = self.layouts.get(&key(value)).cloned();
+                let takes = |f: &Layout| self.accepts(i, f, STORE_SLACK) && !self.scatters(i, f);
+                let chosen = found.filter(takes).unwrap_or(layout);
+                self.flood_operands(op, &chosen);
+                self.stores.insert(op_key(op), chosen);
+            }
+        }
+        let mut rest = vec![];
+        walk(self.function, &mut |op| {
+            rest.extend(results(op));
+            for i in 0..region_count(op) {
+                rest.extend(entry_block(region(op, i)).into_iter().flat_map(args));
+            }
+        });
+        for v in rest {
+            if let Some(t) = Tensor::of_value(v)
+                && !self.layouts.contains_key(&key(v))
+            {
+                self.flood(v, self.fallback(v, &t));
+            }
+        }
+        // What an access leaves in the owners of elements alone is in no other thread before `replicate` has been
+        // there, so that a conversion must come behind it.
+        walk(self.function, &mut |op| {
+            if let Some(x) = ReplicateOp::cast(op)
+                && let Some(layout) = self.layouts.get(&key(x.source())).cloned()
+            {
+                self.layouts.insert(key(x.result()), layout);
+            }
+        });
+    }
+
+    /// Gives the operands and results of ops whose layouts must not change those that they have.
+    fn fix(&mut self) {
+        let layout_of = |v: Val<'c>| Tensor::of_value(v).and_then(|t| t.layout());
+        let mut fixed = vec![];
+        walk(self.function, &mut |op| {
+            if layout_relation(op) == LayoutRelation::None {
+                fixed.push(op);
+            }
+        });
+        for op in fixed {
+            self.fixed_operands.insert(op_key(op), operands(op).map(layout_of).collect());
+            for r in results(op) {
+                if let Some(layout) = layout_of(r) {
+                    self.flood(r, layout);
+                }
+            }
+        }
+    }
+
+    /// The layout of a value that no anchor reaches.
+    fn fallback(&self, v: Val<'c>, t: &Tensor<'c>) -> Layout {
+        let place = defining_op(v).or_else(|| parent_of_block(owner_of(v)));
+        let warps = place.and_then(ThreadScope::of).and_then(|s| s.warps).map_or(self.warps, |w| w as u64);
+        match defining_op(v) {
+            Some(op) if layout_relation(op) == LayoutRelation::Packing => {
+                let from = Tensor::of_value(operand(op, 0)).expect("a packed tensor");
+                default_packing(&from, t, warps).1
+            }
+            _ => default_layout(&t.tile_shape(), warps),
+        }
+    }
+
+    /// Gives the operands of an access whose tile lies in `layout` what they need.
+    fn flood_operands(&mut self, op: OpRef<'c>, layout: &Layout) {
+        let Some(tile) = tile_of(op) else { return };
+        for (i, v) in operands(op).enumerate() {
+            self.flood(v, operand_layout(op, i, &tile.shape, layout));
+        }
+    }
+
+    /// Whether a store in the layout of an accumulator would take at least four times as many instructions as in its
+    /// own: each has an address and a test of its own, and half of every sector that it touches belongs to another one.
+    fn scatters(&self, anchor: usize, layout: &Layout) -> bool {
+        let a = &self.anchors[anchor];
+        let Some(tile) = tile_of(a.op) else { return false };
+        let from_product = self.dot_operands.values().any(|l| l.get(ACC) == Some(layout));
+        from_product && 4 * a.access.vector_in(layout, &tile.tile_shape()) <= a.access.vector
+    }
+
+    fn accepts(&self, anchor: usize, layout: &Layout, slack: u64) -> bool {
+        let a = &self.anchors[anchor];
+        let Some(tile) = tile_of(a.op) else { return false };
+        let shape = tile.tile_shape();
+        a.access.vector_in(layout, &shape) >= a.access.least
+            && a.access.sectors(layout, &shape) <= slack * a.access.sectors(&a.layout, &shape)
+    }
+
+    /// Gives an operand of a product the layout that the product needs, and what widens it the layout before.
+    fn flood_operand(&mut self, v: Val<'c>, layout: Layout) {
+        let (Some(t), Some(op)) = (Tensor::of_value(v), defining_op(v)) else { return };
+        let shapes = matches!(
+            layout_relation(op),
+            LayoutRelation::Reshape | LayoutRelation::Permute | LayoutRelation::Broadcast
+        );
+        if self.layouts.contains_key(&key(v)) || uses(v).len() != 1 || !(widens(op) || shapes) {
+            return;
+        }
+        let Some(from) = Tensor::of_value(operand(op, 0)) else { return };
+        let Some(before) = needed(op, 0, &t, &layout) else { return };
+        if storage_bits(from.element) <= storage_bits(t.element) {
+            self.layouts.insert(key(v), layout);
+            self.flood_operand(operand(op, 0), before);
+        }
+    }
+
+    /// Gives `v` a layout and follows it as far as it determines others.
+    fn flood(&mut self, v: Val<'c>, layout: Layout) {
+        let mut work = vec![(v, layout)];
+        while let Some((v, layout)) = work.pop() {
+            let Some(t) = Tensor::of_value(v) else { continue };
+            if self.layouts.contains_key(&key(v)) {
+                continue;
+            }
+            if let Some(&anchor) = defining_op(v).and_then(|op| self.anchor_of.get(&op_key(op)))
+                && self.anchors[anchor].layout != layout
+                && !self.accepts(anchor, &layout, LOAD_SLACK)
+            {
+                continue;
+            }
+            if !producible(v, &t, &layout) {
+                continue;
+            }
+            // The results of a reduction lie where its operands say, and nowhere else.
+            if let Some(op) = defining_op(v).filter(|op| layout_relation(*op) == LayoutRelation::Reduce)
+                && self.reduced(op).is_none_or(|l| l != layout)
+            {
+                continue;
+            }
+            // A conversion cannot mend a loop whose result lies otherwise than its argument. They get the layout
+            // together, since another way through the program may lead to one of them with another layout.
+            let both = [Some(v), of_one_type(v)];
+            both.iter().flatten().for_each(|v| _ = self.layouts.insert(key(*v), layout.clone()));
+            for v in both.into_iter().flatten() {
+                if let Some(op) = defining_op(v) {
+                    self.backward(op, v, &t, &layout, &mut work);
+                } else {
+                    carried_by_argument(v, |tied| work.push((tied, layout.clone())));
+                }
+                for (user, i) in uses(v) {
+                    self.follow(user, i, &t, &layout, &mut work);
+                }
+            }
+        }
+    }
+
+    /// What follows for others from operand `i` of `user`, `t`, lying in `layout`.
+    fn follow(
+        &mut self,
+        user: OpRef<'c>,
+        i: usize,
+        t: &Tensor<'c>,
+        layout: &Layout,
+        work: &mut Vec<(Val<'c>, Layout)>,
+    ) {
+        if layout_relation(user) == LayoutRelation::Reduce {
+            self.reduce(user, layout, work);
+        } else {
+            self.forward(user, i, t, layout, work);
+        }
+    }
+
+    /// The first operand of a reduction that gets a layout decides for the others and for the results.
+    fn reduce(&mut self, op: OpRef<'c>, layout: &Layout, work: &mut Vec<(Val<'c>, Layout)>) {
+        if self.reductions.contains_key(&op_key(op)) {
+            return;
+        }
+        self.reductions.insert(op_key(op), layout.clone());
+        work.extend(operands(op).map(|v| (v, layout.clone())));
+        if let Some(reduced) = self.reduced(op) {
+            work.extend(results(op).map(|r| (r, reduced.clone())));
+        }
+    }
+
+    /// Where the results of a reduction lie, once its operands have a layout.
+    fn reduced(&self, op: OpRef<'c>) -> Option<Layout> {
+        let reduce = ReduceOp::cast(op)?;
+        let operand = Tensor::of_value(operand(op, 0))?;
+        let layout = self.reductions.get(&op_key(op))?;
+        let kept = reduce.kept().unwrap_or(0) as u64;
+        layout.reduce_keeping(&operand.tile_shape(), reduce.dim() as usize, kept).ok().map(|(l, ..)| l)
+    }
+
+    fn backward(&self, op: OpRef<'c>, v: Val<'c>, t: &Tensor<'c>, layout: &Layout, work: &mut Vec<(Val<'c>, Layout)>) {
+        match layout_relation(op) {
+            LayoutRelation::None
+            | LayoutRelation::Leaf
+            | LayoutRelation::Slice
+            | LayoutRelation::Product
+            | LayoutRelation::Insert => {}
+            LayoutRelation::Control => {
+                let index = results(op).position(|r| r == v).expect("a result of its op");
+                carried_by_result(op, index, |tied| work.push((tied, layout.clone())));
+            }
+            _ => {
+                for (i, o) in operands(op).enumerate() {
+                    if let Some(needed) = needed(op, i, t, layout) {
+                        work.push((o, needed));
+                    }
+                }
+                if matches!(layout_relation(op), LayoutRelation::Same | LayoutRelation::Access) {
+                    work.extend(results(op).filter(|r| same_shape(*r, t)).map(|r| (r, layout.clone())));
+                }
+            }
+        }
+    }
+
+    fn forward(&self, op: OpRef<'c>, i: usize, t: &Tensor<'c>, layout: &Layout, work: &mut Vec<(Val<'c>, Layout)>) {
+        match layout_relation(op) {
+            // A store decides for itself, and the result of a broadcast has more than one layout that fits.
+            LayoutRelation::Same | LayoutRelation::Access
+                if self.stores.contains_key(&op_key(op)) || result_count(op) == 0 => {}
+            LayoutRelation::Same | LayoutRelation::Access => {
+                let both = operands(op).chain(results(op));
+                work.extend(both.filter(|v| same_shape(*v, t)).map(|v| (v, layout.clone())));
+            }
+            LayoutRelation::Reshape => work.push((result(op, 0), layout.clone())),
+            LayoutRelation::Permute => {
+                let order: Vec<usize> =
+                    PermuteOp::cast(op).expect("a permute").order().iter().map(|&d| d as usize).collect();
+                if let Ok((moved, _)) = layout.permute(&t.tile_shape(), &order) {
+                    work.push((result(op, 0), moved));
+                }
+            }
+            LayoutRelation::Cat => {
+                let dim = CatOp::cast(op).expect("a cat").dim() as usize;
+                work.extend(layout.cat_over_replicas(&t.tile_shape(), dim).ok().map(|(l, _)| (result(op, 0), l)));
+            }
+            LayoutRelation::Slice if self.limit.is_exceeded(operand(op, 0)) => {}
+            LayoutRelation::Slice => {
+                let slice = Tensor::of_value(result(op, 0)).expect("a slice is a tensor");
+                let part = layout.truncate(&t.tile_shape(), &slice.tile_shape());
+                work.extend(part.ok().map(|l| (result(op, 0), l)));
+            }
+            LayoutRelation::Packing => {
+                let to = Tensor::of_value(result(op, 0)).expect("a packed tensor");
+                let ratio = packing_log2(t, &to);
+                let image = if t.elements() < to.elements() {
+                    Some(layout.split_elements(ratio))
+                } else {
+                    layout.merge_elements(ratio)
+                };
+                work.extend(image.map(|l| (result(op, 0), l)));
+            }
+            LayoutRelation::Control => carried_by_operand(op, i, |tied| work.push((tied, layout.clone()))),
+            LayoutRelation::None
+            | LayoutRelation::Broadcast
+            | LayoutRelation::Reduce
+            | LayoutRelation::Leaf
+            | LayoutRelation::Product
+            | LayoutRelation::Insert => {}
+        }
+    }
+
+    /// Sets types, and mends operands that lie otherwise than needed. Returns the number of conversions made.
+    fn rewrite(&mut self) -> Result<usize, Failed> {
+        let mut ops = vec![];
+        walk(self.function, &mut |o| ops.push(o));
+        for &op in &ops {
+            let inner = (0..region_count(op)).filter_map(|i| entry_block(region(op, i))).flat_map(args);
+            for v in results(op).chain(inner) {
+                if let (Some(t), Some(l)) = (Tensor::of_value(v), self.layouts.get(&key(v))) {
+                    set_ty(v, t.with_layout(self.context, l));
+                }
+            }
+            if is_constant(op) {
+                retype_constant(op);
+            }
+        }
+        let mut made = 0;
+        for op in ops {
+            for i in 0..operand_count(op) {
+                let v = operand(op, i);
+                let b = Builder::before(self.context, outside_of_loops(op, v));
+                let Some(t) = Tensor::of_value(v) else { continue };
+                let Some(want) = self.wanted(op, i) else { continue };
+                // A broadcast picks registers as it needs them.
+                let order_matters = layout_relation(op) != LayoutRelation::Broadcast;
+                let lies = |l: &Layout| *l == want || !order_matters && same_up_to_registers(l, &want);
+                if !self.layouts.get(&key(v)).is_some_and(lies) {
+                    let mut budget = RECOMPUTE_LIMIT;
+                    let new = match self.recompute(&b, v, &want, &mut budget) {
+                        Some(new) => new,
+                        None => {
+                            made += 1;
+                            let to = tensor_type(&t.shape, t.element, Some(layout_attr(self.context, &want)));
+                            let c = ConvertLayoutOp::build(&b, to, v).map_err(|e| fail(op, e.to_string()))?;
+                            self.layouts.insert(key(c.result()), want.clone());
+                            c.result()
+                        }
+                    };
+                    set_operand(op, i, new);
+                }
+            }
+            if let Some(&a) = self.anchor_of.get(&op_key(op)) {
+                let tile = tile_of(op).expect("an access moves a tensor");
+                let layout = tile.layout().expect("every tensor has a layout");
+                if AtomicCasOp::cast(op).is_none() {
+                    let vector = self.anchors[a].access.vector_in(&layout, &tile.tile_shape());
+                    set_attr(op, "vector", i64_attr(self.context, vector as i64));
+                    self.anchors[a].remark_on_width(&tile, vector);
+                }
+            }
+        }
+        self.erase_dead();
+        Ok(made)
+    }
+
+    /// Layout that operand `i` of `op` must have; none when it does not matter.
+    fn wanted(&self, op: OpRef<'c>, i: usize) -> Option<Layout> {
+        let v = operand(op, i);
+        let of = |v: Val<'c>| self.layouts.get(&key(v)).cloned();
+        if goes_to_memory(op, i) {
+            return None;
+        }
+        match Scf::of(op) {
+            Some(Scf::For) => return of(result(op, i - 3)),
+            Some(Scf::While) => return of(arg(entry_block(region(op, 0))?, i)),
+            Some(Scf::Condition) => return of(arg(entry_block(region(parent_op(op)?, 1))?, i - 1)),
+            Some(Scf::Yield) => {
+                let parent = parent_op(op)?;
+                return match Scf::of(parent) {
+                    Some(Scf::While) => of(arg(entry_block(region(parent, 0))?, i)),
+                    _ => of(result(parent, i)),
+                };
+            }
+            _ => {}
+        }
+        match layout_relation(op) {
+            LayoutRelation::Leaf => None,
+            LayoutRelation::Reduce => self.reductions.get(&op_key(op)).cloned(),
+            LayoutRelation::Slice if self.limit.is_exceeded(v) => {
+                let (part, whole) = (Tensor::of_value(result(op, 0))?, Tensor::of_value(v)?);
+                of(result(op, 0))?.over_registers(&part.tile_shape(), &whole.tile_shape()).ok()
+            }
+            LayoutRelation::Insert => {
+                let (whole, part) = (Tensor::of_value(result(op, 0))?, Tensor::of_value(operand(op, 0))?);
+                let layout = of(result(op, 0))?;
+                if i == 0 { layout.truncate(&whole.tile_shape(), &part.tile_shape()).ok() } else { Some(layout) }
+            }
+            _ => {
+                if let Some(layout) = self.stores.get(&op_key(op)) {
+                    return Some(operand_layout(op, i, &tile_of(op)?.shape, layout));
+                }
+                if let Some(layouts) = self.dot_operands.get(&op_key(op)) {
+                    return layouts.get(i).cloned();
+                }
+                if let Some(layouts) = self.fixed_operands.get(&op_key(op)) {
+                    return layouts.get(i).cloned().flatten();
+                }
+                let r = results(op).find(|r| Tensor::of_value(*r).is_some());
+                match r {
+                    Some(r) => needed(op, i, &Tensor::of_value(r)?, &of(r)?),
+                    None => of(v),
+                }
+            }
+        }
+    }
+
+    /// `v` computed again in `want`, when that is cheap.
+    fn recompute(&mut self, b: &Builder<'c>, v: Val<'c>, want: &Layout, budget: &mut usize) -> Option<Val<'c>> {
+        if self.layouts.get(&key(v)) == Some(want) {
+            return Some(v);
+        }
+        let op = defining_op(v)?;
+        if !is_cheap(op) || *budget == 0 {
+            return None;
+        }
+        *budget -= 1;
+        let t = Tensor::of_value(v)?;
+        let mut inputs = vec![];
+        for (i, o) in operands(op).enumerate() {
+            inputs.push(match (Tensor::of_value(o), needed(op, i, &t, want)) {
+                (Some(_), Some(layout)) => self.recompute(b, o, &layout, budget)?,
+                _ => o,
+            });
+        }
+        // SAFETY: `op` is alive; the clone is owned by the block it goes into.
+        let copy = op_ref(unsafe { mlir_sys::mlirOperationClone(op.to_raw()) });
+        for (i, input) in inputs.into_iter().enumerate() {
+            set_operand(copy, i, input);
+        }
+        let r = result(copy, 0);
+        set_ty(r, t.with_layout(self.context, want));
+        if is_constant(copy) {
+            retype_constant(copy);
+        }
+        b.insert_op(copy);
+        self.layouts.insert(key(r), want.clone());
+        Some(r)
+    }
+
+    /// Producers that were computed again may have lost their last use.
+    fn erase_dead(&self) {
+        loop {
+            let mut dead = vec![];
+            walk(self.function, &mut |op| {
+                if is_cheap(op) && results(op).all(|r| !has_uses(r)) {
+                    dead.push(op);
+                }
+            });
+            if dead.is_empty() {
+                return;
+            }
+            dead.into_iter().for_each(erase);
+        }
+    }
+}
+
+/// Whether `op` updates memory atomically.
+fn is_update(op: OpRef<'_>) -> bool {
+    matches!(AnyOp::cast(op), Some(AnyOp::AtomicRmwOp(_) | AnyOp::AtomicCasOp(_) | AnyOp::TiledAtomicRmwOp(_)))
+}
+
+fn same_shape(v: Val<'_>, t: &Tensor<'_>) -> bool {
+    Tensor::of_value(v).is_some_and(|o| o.shape == t.shape)
+}
+
+/// Layout that operand `i` must have for the result `t` of `op` to lie in `layout`.
+fn needed<'c>(op: OpRef<'c>, i: usize, t: &Tensor<'c>, layout: &Layout) -> Option<Layout> {
+    let from = Tensor::of_value(operand(op, i))?;
+    match layout_relation(op) {
+        LayoutRelation::Same => Some(layout.clone()),
+        LayoutRelation::Access => Some(operand_layout(op, i, &t.shape, layout)),
+        LayoutRelation::Reshape => Some(layout.clone()),
+        LayoutRelation::Permute => {
+            let order = PermuteOp::cast(op)?.order();
+            let mut inverse = vec![0; order.len()];
+            for (k, &d) in order.iter().enumerate() {
+                inverse[d as usize] = k;
+            }
+            layout.permute(&t.tile_shape(), &inverse).ok().map(|(l, _)| l)
+        }
+        LayoutRelation::Broadcast => {
+            BroadcastOp::cast(op)?;
+            // Repeated elements need no registers of their own.
+            Some(project(layout, &t.shape, &from.shape).squeeze_registers().0)
+        }
+        LayoutRelation::Cat => {
+            layout.uncat(&t.tile_shape(), CatOp::cast(op)?.dim() as usize).ok().map(|(operand, _)| operand)
+        }
+        LayoutRelation::Packing => {
+            let ratio = packing_log2(&from, t);
+            if from.elements() < t.elements() {
+                layout.merge_elements(ratio)
+            } else {
+                Some(layout.split_elements(ratio))
+            }
+        }
+        LayoutRelation::None
+        | LayoutRelation::Reduce
+        | LayoutRelation::Leaf
+        | LayoutRelation::Slice
+        | LayoutRelation::Insert
+        | LayoutRelation::Control
+        | LayoutRelation::Product => None,
+    }
+}
+
+/// Whether every thread holds the same elements in both layouts, in whatever registers.
+fn same_up_to_registers(a: &Layout, b: &Layout) -> bool {
+    (a.lane(), a.warp(), a.block()) == (b.lane(), b.warp(), b.block()) && {
+        let span = |l: &Layout| Subspace::span(l.register().iter().copied());
+        span(a) == span(b)
+    }
+}
+
+/// Whether the op that makes `v` can leave it in `layout`: a change of the element width leaves the parts of an element
+/// in the first registers.
+fn producible<'c>(v: Val<'c>, t: &Tensor<'c>, layout: &Layout) -> bool {
+    let Some(op) = defining_op(v).filter(|op| layout_relation(*op) == LayoutRelation::Packing) else { return true };
+    let Some(from) = Tensor::of_value(operand(op, 0)).filter(|from| from.elements() < t.elements()) else {
+        return true;
+    };
+    let ratio = packing_log2(&from, t);
+    layout.merge_elements(ratio).is_some_and(|whole| whole.split_elements(ratio) == *layout)
+}
+
+/// The outermost loop around `op` in which `v` does not change, or `op` itself.
+fn outside_of_loops<'c>(op: OpRef<'c>, v: Val<'c>) -> OpRef<'c> {
+    let home = home_of(v);
+    let (mut at, mut place) = (op, op);
+    while block_of(at) != home {
+        let Some(parent) = parent_op(at) else { break };
+        at = parent;
+        if is_loop(at) {
+            place = at;
+        }
+    }
+    place
+}
+
+/// Visits ops with the number of loops around them.
+fn collect<'c>(op: OpRef<'c>, depth: u32, f: &mut impl FnMut(OpRef<'c>, u32)) {
+    f(op, depth);
+    let inner = depth + u32::from(is_loop(op));
+    for i in 0..region_count(op) {
+        for o in entry_block(region(op, i)).into_iter().flat_map(ops_of) {
+            collect(o, inner, f);
+        }
+    }
+}

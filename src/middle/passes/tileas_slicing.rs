@@ -1,0 +1,467 @@
+//! `tileas-slicing`: scans and matrix products of large tiles, slice by slice.
+//!
+//! Most ops on a tensor that does not fit into registers are done in loops over chunks of a thread's registers, which
+//! `tileas-materialize-register-loops` builds at the end. Scans and matrix products relate elements of different
+//! chunks, so they become loops over slices that fit, before layouts are chosen:
+//!
+//! ```text
+//! %r = scan %x dim 1                 %r, %c = for %j iter_args(%out = poison, %carry = poison) {
+//!                                      %x' = extract_slice %x[0, %j]
+//!                                      %s = scan %x' dim 1
+//!                                      %t = %j == 0 ? %s : body(broadcast %carry, %s)
+//!                                      yield insert_slice %t into %out[0, %j], extract_slice %t[.., last]
+//!                                    }
+//!
+//! %r = dot %a, %b, %c                %r = for %j iter_args(%out = poison) {
+//!                                      %s = for %k iter_args(%acc = extract_slice %c[m, n]) {
+//!                                        yield dot extract_slice %a[m, %k], extract_slice %b[%k, n], %acc
+//!                                      }
+//!                                      yield insert_slice %s into %out[m, n]
+//!                                    }
+//! ```
+//!
+//! The slices of a scan follow each other along its dimension before they move on in the others, so that a carry
+//! belongs to the slice before. Splats are sliced by making a smaller one.
+
+use crate::{
+    analysis::{
+        layouts::{default_layout, project},
+        registers::{Limit, PASS_REGISTERS, words},
+        warps::{warps_at, warps_of},
+    },
+    dialect::{
+        behaviour,
+        dots::{ACC, AnyDot, LHS, RHS},
+        layouts::{Tensor, layout_attr, tensor_type},
+        nv_tileaa,
+        nv_tileas::{BroadcastOp, ConvertLayoutOp, ExtractSliceOp, InsertSliceOp, ScanOp, SplatOp, YieldOp},
+        pass::{Failed, PassContext, RustPass, descriptors, fail},
+        rt::*,
+    },
+    pass_descriptor,
+};
+use melior::{
+    Context,
+    ir::{Region, Type, TypeLike, attribute::IntegerAttribute, r#type::IntegerType},
+};
+use rustc_hash::FxHashMap;
+use tile_layout::{DotShape, Layout, Multiplier, Operand, Shape};
+
+/// Words of a thread for the slice of an accumulator.
+const ACCUMULATOR_WORDS: i64 = 32;
+/// Elements along K of a slice of a product, unless a scale covers more.
+const DEPTH: i64 = 32;
+/// Words of a tile of a product that a thread may hold when the tile is spread over the threads without copies. As many
+/// as there are registers: what is a little too large for them is better spilled than taken apart.
+const TILE_WORDS: u64 = 256;
+
+#[derive(Clone, Default)]
+pub struct Slicing;
+
+impl RustPass for Slicing {
+    pass_descriptor!(tileas_slicing);
+    fn run<'c>(&mut self, op: OpRef<'c>, context: &'c Context, cx: &PassContext) -> Result<(), Failed> {
+        use descriptors::tileas_slicing::stat;
+        for function in collect_ops(op, nv_tileaa::FuncOp::cast) {
+            warps_of(function)?;
+            let (mut scans, mut dots) = (vec![], vec![]);
+            walk(function.op(), &mut |o| {
+                scans.extend(ScanOp::cast(o));
+                dots.extend(AnyDot::cast(o));
+            });
+            for dot in dots {
+                let slicing = Slices { context, warps: warps_at(dot.op())? };
+                if slicing.is_large_product(dot) {
+                    slicing.dot(dot)?;
+                    cx.stat_add(stat::NUM_DOTS, 1);
+                }
+            }
+            for scan in scans.into_iter().filter(|s| s.operands().any(|v| Limit::USUAL.is_exceeded(v))) {
+                Slices { context, warps: warps_at(scan.op())? }.scan(scan)?;
+                cx.stat_add(stat::NUM_SCANS, 1);
+            }
+        }
+        Ok(())
+    }
+}
+
+struct Slices<'c> {
+    context: &'c Context,
+    warps: u64,
+}
+
+/// A loop that is being built.
+struct Loop<'c> {
+    /// Builds in the body.
+    b: Builder<'c>,
+    counter: Val<'c>,
+    carried: Vec<Val<'c>>,
+    region: Region<'c>,
+    count: i64,
+}
+
+impl<'c> Slices<'c> {
+    fn i32(&self) -> Type<'c> {
+        IntegerType::new(self.context, 32).into()
+    }
+    fn constant(&self, b: &Builder<'c>, v: i64) -> Val<'c> {
+        let value = IntegerAttribute::new(self.i32(), v).into();
+        b.value("arith.constant", self.i32(), &[], &[("value", value)])
+    }
+    fn binary(&self, b: &Builder<'c>, name: &str, v: Val<'c>, by: i64) -> Val<'c> {
+        let by = self.constant(b, by);
+        b.value(name, self.i32(), &[v, by], &[])
+    }
+    fn layout(&self, shape: &[i64]) -> Layout {
+        default_layout(&Shape::new(shape).expect("extents are powers of two"), self.warps)
+    }
+    fn tile(&self, shape: &[i64], element: Type<'c>) -> Type<'c> {
+        tensor_type(shape, element, Some(layout_attr(self.context, &self.layout(shape))))
+    }
+    /// Where a tensor lies whose slices lie as usual, all of them in the same threads.
+    fn spread(&self, part: &[i64], whole: &[i64]) -> Layout {
+        let shape = |s: &[i64]| Shape::new(s).expect("extents are powers of two");
+        self.layout(part).over_registers(&shape(part), &shape(whole)).expect("slices tile the whole")
+    }
+    fn threads(&self) -> i64 {
+        self.warps as i64 * 32
+    }
+
+    //===-- loops -----------------------------------------------------------===//
+
+    /// The body of a loop that runs `count` times and carries values of these types.
+    fn begin(&self, op: OpRef<'c>, count: i64, types: &[Type<'c>]) -> Loop<'c> {
+        let region = Region::new();
+        let mut all = vec![self.i32()];
+        all.extend(types);
+        let block = append_block(&region, &all, op.location());
+        Loop {
+            b: Builder::at_end(self.context, block, op.location()),
+            counter: arg(block, 0),
+            carried: args(block).skip(1).collect(),
+            region,
+            count,
+        }
+    }
+    /// Ends the body and builds the loop; gives its results.
+    fn end(
+        &self,
+        b: &Builder<'c>,
+        body: Loop<'c>,
+        init: &[Val<'c>],
+        yielded: &[Val<'c>],
+    ) -> Result<Vec<Val<'c>>, BuildError> {
+        body.b.create("scf.yield", &[], yielded, &[]);
+        let mut operands = vec![self.constant(b, 0), self.constant(b, body.count), self.constant(b, 1)];
+        operands.extend(init);
+        let mut s = b.state("scf.for");
+        s.operands(&operands);
+        s.results(&init.iter().map(|v| ty(*v)).collect::<Vec<_>>());
+        s.region(body.region);
+        Ok(results(b.insert(s)?).collect())
+    }
+    fn poison(&self, b: &Builder<'c>, t: Type<'c>) -> Val<'c> {
+        b.value("ub.poison", t, &[], &[])
+    }
+
+    //===-- slices ----------------------------------------------------------===//
+
+    /// Slice numbers of part `number` of the `whole`: the dimensions of `order` count, the first one fastest.
+    fn indices(&self, b: &Builder<'c>, number: Val<'c>, part: &[i64], whole: &[i64], order: &[usize]) -> Vec<Val<'c>> {
+        let zero = self.constant(b, 0);
+        let mut list = vec![zero; whole.len()];
+        let mut shift = 0;
+        for &d in order {
+            let slices = whole[d] / part[d];
+            if slices > 1 {
+                let moved = if shift == 0 { number } else { self.binary(b, "arith.shrui", number, shift) };
+                list[d] = self.binary(b, "arith.andi", moved, slices - 1);
+                shift += i64::from(slices.ilog2());
+            }
+        }
+        list
+    }
+    fn extract(
+        &self,
+        b: &Builder<'c>,
+        source: Val<'c>,
+        part: &[i64],
+        indices: &[Val<'c>],
+    ) -> Result<Val<'c>, BuildError> {
+        // Where the whole was to lie does not matter to its slices.
+        let mut source = source;
+        while let Some(conversion) = defining_op(source).and_then(ConvertLayoutOp::cast) {
+            source = conversion.source();
+        }
+        let t = Tensor::of_value(source).ok_or_else(|| BuildError("slice of no tensor".into()))?;
+        let to = self.tile(part, t.element);
+        if let Some(same) = self.smaller_splat(b, source, to)? {
+            return Ok(same);
+        }
+        Ok(ExtractSliceOp::build(b, to, source, indices)?.result())
+    }
+    /// A splat or a constant of equal elements, of another type.
+    fn smaller_splat(&self, b: &Builder<'c>, v: Val<'c>, to: Type<'c>) -> Result<Option<Val<'c>>, BuildError> {
+        let Some(op) = defining_op(v) else { return Ok(None) };
+        if let Some(splat) = SplatOp::cast(op) {
+            return Ok(Some(SplatOp::build(b, to, splat.source())?.result()));
+        }
+        let Some(value) = attr(op, "value").filter(|_| behaviour::is_constant(op)) else { return Ok(None) };
+        use melior::ir::{Attribute, AttributeLike};
+        // SAFETY: the attribute is alive and asked for its kind; the new one has the same element.
+        unsafe {
+            if !mlir_sys::mlirAttributeIsADenseElements(value.to_raw())
+                || !mlir_sys::mlirDenseElementsAttrIsSplat(value.to_raw())
+            {
+                return Ok(None);
+            }
+            let element = mlir_sys::mlirDenseElementsAttrGetSplatValue(value.to_raw());
+            let new = Attribute::from_raw(mlir_sys::mlirDenseElementsAttrSplatGet(to.to_raw(), element));
+            Ok(Some(b.value("arith.constant", to, &[], &[("value", new)])))
+        }
+    }
+    /// A result whose slices are inserted one after the other: its type while they are.
+    fn collecting(&self, part: &[i64], whole: &Tensor<'c>) -> Type<'c> {
+        whole.with_layout(self.context, &self.spread(part, &whole.shape))
+    }
+
+    //===-- scans -----------------------------------------------------------===//
+
+    fn scan(&self, x: ScanOp<'c>) -> Result<(), Failed> {
+        let op = x.op();
+        self.sliced_scan(x).map_err(|e| fail(op, e.to_string()))
+    }
+
+    fn sliced_scan(&self, x: ScanOp<'c>) -> Result<(), BuildError> {
+        let op = x.op();
+        let dim = x.dim() as usize;
+        let tensors: Vec<Tensor<'c>> = x.operands().filter_map(Tensor::of_value).collect();
+        let whole = tensors[0].shape.clone();
+        // One element of another row for each thread first, then a run along the dimension.
+        let mut part = vec![1; whole.len()];
+        let mut room = self.threads() << PASS_REGISTERS;
+        let mut grow = |part: &mut Vec<i64>, d: usize, most: i64| {
+            let by = (whole[d] / part[d]).min(room).min(most).max(1);
+            part[d] *= by;
+            room /= by;
+        };
+        let others: Vec<usize> = (0..whole.len()).rev().filter(|&d| d != dim).collect();
+        let mut spread = self.threads();
+        for &d in &others {
+            grow(&mut part, d, spread);
+            spread /= part[d];
+        }
+        grow(&mut part, dim, i64::MAX);
+        for &d in &others {
+            grow(&mut part, d, i64::MAX);
+        }
+        let count = whole.iter().product::<i64>() / part.iter().product::<i64>();
+        let along = whole[dim] / part[dim];
+        let mut edge = part.clone();
+        edge[dim] = 1;
+
+        let b = Builder::before(self.context, op);
+        let mut types: Vec<Type<'c>> = tensors.iter().map(|t| self.collecting(&part, t)).collect();
+        types.extend(tensors.iter().map(|t| self.tile(&edge, t.element)));
+        let init: Vec<Val<'c>> = types.iter().map(|t| self.poison(&b, *t)).collect();
+        let body = self.begin(op, count, &types);
+        let n = tensors.len();
+        let mut order = vec![dim];
+        order.extend(&others);
+        let i = &body.b;
+        let mut indices = self.indices(i, body.counter, &part, &whole, &order);
+        let step = indices[dim];
+        if x.reverse() && along > 1 {
+            let last = self.constant(i, along - 1);
+            indices[dim] = i.value("arith.subi", self.i32(), &[last, step], &[]);
+        }
+        let slices = x.operands().map(|v| self.extract(i, v, &part, &indices)).collect::<Result<Vec<_>, _>>()?;
+        // SAFETY: `op` is alive; the clone is owned by the block it goes into.
+        let scanned =
+            op_ref(unsafe { mlir_sys::mlirOperationClone(melior::ir::operation::OperationLike::to_raw(&op)) });
+        for (k, v) in slices.iter().enumerate() {
+            set_operand(scanned, k, *v);
+            set_ty(result(scanned, k), ty(*v));
+        }
+        i.insert_op(scanned);
+        let mut found: Vec<Val<'c>> = results(scanned).collect();
+        if along > 1 {
+            let zero = self.constant(i, 0);
+            let equal = IntegerAttribute::new(IntegerType::new(self.context, 64).into(), 0).into();
+            let i1 = IntegerType::new(self.context, 1).into();
+            let first = i.value("arith.cmpi", i1, &[step, zero], &[("predicate", equal)]);
+            let mut before = vec![];
+            for (k, v) in found.iter().enumerate() {
+                let aligned = Tensor::of_value(*v).and_then(|t| t.layout());
+                let layout =
+                    project(&aligned.ok_or_else(|| BuildError("slice without a layout".into()))?, &part, &edge);
+                let carry = body.carried[n + k];
+                let wanted = tensor_type(&edge, tensors[k].element, Some(layout_attr(self.context, &layout)));
+                let carry =
+                    if ty(carry) == wanted { carry } else { ConvertLayoutOp::build(i, wanted, carry)?.result() };
+                before.push(BroadcastOp::build(i, ty(*v), carry)?.result());
+            }
+            let combined = self.combine(i, op, &before, &found)?;
+            for (v, c) in found.iter_mut().zip(combined) {
+                *v = i.value("arith.select", ty(*v), &[first, *v, c], &[]);
+            }
+        }
+        let mut yielded = vec![];
+        for (k, v) in found.iter().enumerate() {
+            yielded.push(InsertSliceOp::build(i, types[k], *v, body.carried[k], &indices)?.result());
+        }
+        for v in &found {
+            let mut at = vec![self.constant(i, 0); part.len()];
+            at[dim] = self.constant(i, if x.reverse() { 0 } else { part[dim] - 1 });
+            yielded.push(self.extract(i, *v, &edge, &at)?);
+        }
+        let out = self.end(&b, body, &init, &yielded)?;
+        for (old, new) in results(op).zip(out) {
+            let back = ConvertLayoutOp::build(&b, ty(old), new)?;
+            replace_all_uses(old, back.result());
+        }
+        erase(op);
+        Ok(())
+    }
+
+    /// The body of a scan on whole tensors: what comes before, and what follows it.
+    fn combine(
+        &self,
+        b: &Builder<'c>,
+        op: OpRef<'c>,
+        before: &[Val<'c>],
+        after: &[Val<'c>],
+    ) -> Result<Vec<Val<'c>>, BuildError> {
+        let block = entry_block(region(op, 0)).ok_or_else(|| BuildError("scan without a body".into()))?;
+        let shape = Tensor::of_value(after[0]).ok_or_else(|| BuildError("scan of no tensor".into()))?;
+        let mut values: FxHashMap<usize, Val<'c>> = FxHashMap::default();
+        for (i, a) in args(block).enumerate() {
+            values.insert(key(a), if i % 2 == 0 { before[i / 2] } else { after[i / 2] });
+        }
+        let lifted = |t: Type<'c>| tensor_type(&shape.shape, t, shape.encoding);
+        for inner in ops_of(block) {
+            let mut inputs = vec![];
+            for v in operands(inner) {
+                inputs.push(match values.get(&key(v)) {
+                    Some(v) => *v,
+                    // A scalar from outside of the body.
+                    None => SplatOp::build(b, lifted(ty(v)), v)?.result(),
+                });
+            }
+            if YieldOp::cast(inner).is_some() {
+                return Ok(inputs);
+            }
+            // SAFETY: `inner` is alive; the clone is owned by the block it goes into.
+            let copy =
+                op_ref(unsafe { mlir_sys::mlirOperationClone(melior::ir::operation::OperationLike::to_raw(&inner)) });
+            b.insert_op(copy);
+            if behaviour::is_constant(inner) {
+                let splat = SplatOp::build(b, lifted(ty(result(copy, 0))), result(copy, 0))?;
+                values.insert(key(result(inner, 0)), splat.result());
+                continue;
+            }
+            for (i, v) in inputs.into_iter().enumerate() {
+                set_operand(copy, i, v);
+            }
+            for (old, new) in results(inner).zip(results(copy)) {
+                set_ty(new, lifted(ty(new)));
+                values.insert(key(old), new);
+            }
+        }
+        Err(BuildError("scan whose body does not yield".into()))
+    }
+
+    //===-- matrix products -------------------------------------------------===//
+
+    /// Whether a tile of the product is too large even when it is spread over the threads without copies.
+    fn is_large_product(&self, dot: AnyDot<'c>) -> bool {
+        let op = dot.op();
+        [LHS, RHS, ACC].into_iter().filter_map(|i| Tensor::of_value(operand(op, i))).any(|t| {
+            let each = (t.elements() as u64).div_ceil(self.threads() as u64).next_power_of_two();
+            words(t.element, each.ilog2()) > TILE_WORDS
+        })
+    }
+
+    fn dot(&self, dot: AnyDot<'c>) -> Result<(), Failed> {
+        let op = dot.op();
+        self.sliced_dot(op).map_err(|e| fail(op, e.to_string()))
+    }
+
+    fn sliced_dot(&self, op: OpRef<'c>) -> Result<(), BuildError> {
+        let no_tensor = || BuildError("product of no tensors".into());
+        let tensors: Vec<Tensor<'c>> =
+            operands(op).map(|v| Tensor::of_value(v).ok_or_else(no_tensor)).collect::<Result<_, _>>()?;
+        let (lhs, acc) = (&tensors[LHS], &tensors[ACC]);
+        let rank = acc.shape.len();
+        let (m, n) = (rank - 2, rank - 1);
+        let depth = lhs.shape[n];
+        // As square as can be; a tile of a batch that is small itself may go on with others.
+        let mut part = vec![1; rank];
+        let mut room = self.threads() * ACCUMULATOR_WORDS;
+        while room > 1 && (part[m] < acc.shape[m] || part[n] < acc.shape[n]) {
+            let d = if part[m] < acc.shape[m] && (part[m] <= part[n] || part[n] == acc.shape[n]) { m } else { n };
+            part[d] *= 2;
+            room /= 2;
+        }
+        // Elements along K that one scale covers.
+        let covered = tensors.get(3).map_or(1, |s| depth / s.shape[n]);
+        let k = DEPTH.max(covered).min(depth);
+        let extents = |i: usize| -> Vec<i64> {
+            let mut shape = part.clone();
+            match i {
+                LHS => shape[n] = k,
+                RHS => shape[m] = k,
+                ACC => {}
+                3 => shape[n] = k / covered,
+                _ => shape[m] = k / covered,
+            }
+            shape
+        };
+        let order: Vec<usize> = (0..rank).rev().collect();
+        let count = acc.shape.iter().product::<i64>() / part.iter().product::<i64>();
+
+        let b = Builder::before(self.context, op);
+        let collecting = self.collecting(&part, acc);
+        let init = self.poison(&b, collecting);
+        let outer = self.begin(op, count, &[collecting]);
+        let i = &outer.b;
+        let place = self.indices(i, outer.counter, &part, &acc.shape, &order);
+        let start = self.extract(i, operand(op, ACC), &part, &place)?;
+        let inner = self.begin(op, depth / k, &[ty(start)]);
+        let j = &inner.b;
+        // SAFETY: `op` is alive; the clone is owned by the block it goes into.
+        let product =
+            op_ref(unsafe { mlir_sys::mlirOperationClone(melior::ir::operation::OperationLike::to_raw(&op)) });
+        let shape = |s: &[i64]| Shape::new(s).expect("extents are powers of two");
+        let accumulator = self.layout(&part);
+        for (o, v) in operands(op).enumerate() {
+            if o == ACC {
+                set_operand(product, o, inner.carried[0]);
+                continue;
+            }
+            // Scales lie along K as their operands do.
+            let left = o == LHS || o == 3;
+            let mut at = place.clone();
+            at[if left { n } else { m }] = inner.counter;
+            let slice = self.extract(j, v, &extents(o), &at)?;
+            // By scalar arithmetic, until an instruction is chosen.
+            let (l, r) = if o < 3 { (LHS, RHS) } else { (3, 4) };
+            let invalid = |e: tile_layout::LayoutError| BuildError(e.to_string());
+            let of_slices = DotShape::new(&shape(&extents(l)), &shape(&extents(r)), &shape(&part)).map_err(invalid)?;
+            let side = if left { Operand::A } else { Operand::B };
+            let layout = of_slices.operand(Multiplier::Scalar, &accumulator, side).map_err(invalid)?;
+            let wanted = tensor_type(&extents(o), tensors[o].element, Some(layout_attr(self.context, &layout)));
+            let lies = ConvertLayoutOp::build(j, wanted, slice)?;
+            set_operand(product, o, lies.result());
+        }
+        set_ty(result(product, 0), ty(start));
+        j.insert_op(product);
+        let sum = self.end(i, inner, &[start], &[result(product, 0)])?[0];
+        let inserted = InsertSliceOp::build(i, collecting, sum, outer.carried[0], &place)?;
+        let out = self.end(&b, outer, &[init], &[inserted.result()])?[0];
+        let back = ConvertLayoutOp::build(&b, ty(result(op, 0)), out)?;
+        replace_all_uses(result(op, 0), back.result());
+        erase(op);
+        Ok(())
+    }
+}

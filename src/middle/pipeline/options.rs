@@ -1,0 +1,655 @@
+//! Options of the `tileir` pipeline, their text form, and the passes that they select.
+
+use super::old_names::present;
+use crate::dialect::debug_scope::Emission;
+use std::{fmt::Write, sync::LazyLock};
+use tile_interface::{DebugInfo, Insertion, Level, Place};
+use tile_targets::{Feature, Target};
+
+/// Which strategy pipelines loops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Strategy {
+    None,
+    /// Asynchronous copies ahead of the products that use them, all by the same warps.
+    Unspecialize,
+    /// Agents: warps that copy, and warps that multiply by warpgroups. What has none is as with `Unspecialize`.
+    WarpSpecialize,
+}
+
+impl Strategy {
+    /// What the command takes when nothing is asked for: agents where the target multiplies by warpgroups.
+    pub fn strongest(target: &Target) -> Self {
+        if target.has(Feature::Wgmma) { Strategy::WarpSpecialize } else { Strategy::Unspecialize }
+    }
+}
+
+/// A program on the way from the public language to the LLVM dialect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Snapshot {
+    None,
+    /// What the compiler was given.
+    InputIr,
+    TileAa,
+    /// With layouts, storage and barriers.
+    TileAs,
+    /// The program of one thread.
+    PostTileAs,
+}
+
+impl Snapshot {
+    const ALL: [Self; 5] = [Self::None, Self::InputIr, Self::TileAa, Self::TileAs, Self::PostTileAs];
+    const NAMES: &str = "none, inputIR, tileaa, tileas or post-tileas";
+
+    fn by_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|s| s.name() == name)
+    }
+
+    /// The value of the options.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::InputIr => "inputIR",
+            Self::TileAa => "tileaa",
+            Self::TileAs => "tileas",
+            Self::PostTileAs => "post-tileas",
+        }
+    }
+}
+
+/// The level of the program after a pass.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Stage {
+    TileAa,
+    TileAs,
+    Llvm,
+}
+
+impl Stage {
+    pub const ALL: [Self; 3] = [Self::TileAa, Self::TileAs, Self::Llvm];
+
+    pub fn level(self) -> Level {
+        match self {
+            Self::TileAa => Level::TileAa,
+            Self::TileAs => Level::TileAs,
+            Self::Llvm => Level::Llvm,
+        }
+    }
+}
+
+/// One pass of the pipeline.
+#[derive(Clone, Debug)]
+pub struct Step {
+    /// The pass with its options, as text.
+    pub pass: String,
+    pub stage: Stage,
+    /// The lowest level whose tier has the pass.
+    pub tier: u8,
+    /// Whether programs are compiled without it too: it makes them faster, or better to read.
+    pub optional: bool,
+}
+
+impl Step {
+    /// The argument of the pass.
+    pub fn name(&self) -> &str {
+        self.pass.split('{').next().unwrap_or_default()
+    }
+}
+
+/// Every option of the pipeline, in the order of its text form.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Tier of passes and level of code generation, 0 to 3.
+    pub opt_level: u8,
+    /// How loops are pipelined at levels 2 and 3.
+    pub strategy: Strategy,
+    /// Most stages of a pipeline in shared memory.
+    pub stages: u32,
+    /// Scheduling: 0 none, 1 by the modulo scheduler, 2 also for agents, where the strategy has some, 3 also by
+    /// exhaustive search.
+    pub v2_opt_level: u8,
+    /// Most rows of the scheduler's tables; 0: without tables.
+    pub table_rows: u32,
+    /// How often constraints of a schedule are made tighter.
+    pub constraint_iterations: u32,
+    /// File for the schedules; empty for none.
+    pub schedule_trace: String,
+    /// Run only so many of the optional passes, the first ones: a wrong result is traced to its pass with it.
+    pub pass_limit: Option<usize>,
+    /// Optional passes that are left out: what each of them is worth is measured with it.
+    pub disabled: Vec<&'static str>,
+    /// Warps of a block unless the entry says otherwise: a power of two up to 32. Without it, each kernel's tiles
+    /// decide.
+    pub num_warps: Option<u32>,
+    /// Thread blocks that share a tile block, a power of two; 0 to choose.
+    pub num_ctas: u32,
+    pub target: &'static Target,
+    /// Kernels may take all the shared memory of a block that their target has, which ptxas grants when it is told to
+    /// (`--enable-extended-smem`). Without it, what PTX promises.
+    pub extended_smem: bool,
+    /// Bits of address arithmetic, 32 or 64. Without it, 32 where offsets provably fit.
+    pub index_bits: Option<u8>,
+    /// All f32 arithmetic may be approximate.
+    pub approx: bool,
+    /// All f32 arithmetic flushes subnormals.
+    pub ftz: bool,
+    /// Types are refused that NVIDIA's compiler refuses for the target.
+    pub strict_types: bool,
+    /// `emit-line-info`, of which every value but `none` means the same: the program is printed behind the conversion
+    /// of the public language and at the boundary to LLVM, with the places of its ops, and lines are written.
+    pub print_snapshots: bool,
+    /// The program whose text line information leads to instead of the source; `None`: the source.
+    pub snapshot_lines: Snapshot,
+    /// File of that program; without it, `tileir-snapshot.STAGE.mlir` in the current folder.
+    pub snapshot_file: Option<String>,
+    /// Target triple of the host; empty for the native one.
+    pub host_triple: String,
+    /// File for the host's side of a launch; empty for none.
+    pub dump_host: String,
+    /// Source lines in the PTX, or all of DWARF.
+    pub debug: DebugInfo,
+    /// Passes of the user. They have no text form.
+    pub insertions: Vec<Insertion>,
+}
+
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum OptionError {
+    #[error("unknown pipeline option '{name}'; the options are {valid}")]
+    Unknown { name: String, valid: String },
+    #[error("option '{name}': '{value}' is not {expected}")]
+    Value { name: &'static str, value: String, expected: &'static str },
+    #[error("the pipeline has no pass '{pass}'; with these options its passes are {valid}")]
+    NoSuchPass { pass: String, valid: String },
+    #[error("cleanup pass invalidated ScheduleAnalysis; rerun constraint generation or remove the pass '{pass}'")]
+    InvalidatesSchedule { pass: String },
+    #[error("option '{name}': '{value}' is not built yet; the values are {valid}")]
+    NotBuilt { name: &'static str, value: String, valid: &'static str },
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            opt_level: 2,
+            strategy: Strategy::None,
+            stages: 4,
+            v2_opt_level: 0,
+            table_rows: 4096,
+            constraint_iterations: 10,
+            schedule_trace: String::new(),
+            pass_limit: None,
+            disabled: vec![],
+            num_warps: None,
+            num_ctas: 0,
+            target: Target::default_target(),
+            extended_smem: false,
+            index_bits: None,
+            approx: false,
+            ftz: false,
+            strict_types: false,
+            print_snapshots: false,
+            snapshot_lines: Snapshot::None,
+            snapshot_file: None,
+            host_triple: String::new(),
+            dump_host: String::new(),
+            debug: DebugInfo::None,
+            insertions: vec![],
+        }
+    }
+}
+
+/// Names that the text form knows.
+const NAMES: &[&str] = &[
+    "opt-level",
+    "v2-opt-level",
+    "pipeline-strategy",
+    "unspecialized-pipeline-num-stages",
+    "rrt-size-threshold",
+    "max-constraint-iterations",
+    "pass-limit",
+    "disable-pass",
+    "num-warps",
+    "num-ctas",
+    "compute-capability",
+    "extended-smem",
+    "index-bitwidth",
+    "approx",
+    "ftz",
+    "strict-types",
+    "emit-line-info",
+    "snapshot-lines",
+    "snapshot-file",
+    "dynamic-persistent",
+    "schedule-trace-file",
+    "host-triple",
+    "dump-host",
+];
+
+/// Passes that nothing depends on: what they decide is not missed where they do not run. The plan of products is one of
+/// them, and those that carry it out are not.
+const OPTIONAL: &[&str] = &[
+    "canonicalize",
+    "cse",
+    "tileaa-hoist-views",
+    "tileaa-narrow-loads",
+    "tileaa-plan-dots",
+    "tileaa-split-over-cluster",
+    "tileaa-slice-dots",
+    "tileas-slicing",
+    "tileas-assign-load-store-layouts",
+    "tileas-remove-layout-conversions",
+    "tileas-pipeline-dots",
+    "tileas-ping-pong",
+    "tileas-prefetch-tiles",
+    "tileas-prepare-for-scheduling",
+    "tileas-recompute-for-scheduling",
+    "tileas-lower-tma-load-store-to-async",
+    "tileas-unspecialized-pipeline",
+    "tileas-delay-loads",
+    "tileas-keep-addresses-in-loops",
+    "tileas-skip-rescale",
+    "tileir-sink-shared-loads",
+];
+
+static OPTIONAL_LIST: LazyLock<String> =
+    LazyLock::new(|| format!("a list of optional passes with commas between them, which are {}", OPTIONAL.join(", ")));
+
+/// Passes that may stand between the making of a schedule's constraints and their use. Each takes away operations at
+/// most, so that `ScheduleAnalysis` stays what it is.
+const PRESERVE_SCHEDULE: [&str; 2] = ["canonicalize", "cse"];
+const GENERATE_CONSTRAINTS: &str = "tileas-generate-schedule-constraints";
+const MATERIALIZE_SCHEDULE: &str = "tileas-materialize-schedule";
+
+impl Options {
+    /// The options that the text between the braces of `tileir{...}` sets: `name=value`, separated by blanks.
+    pub fn parse(text: &str) -> Result<Self, OptionError> {
+        let mut options = Options::default();
+        for part in text.split_whitespace() {
+            let (name, value) = part.split_once('=').unwrap_or((part, ""));
+            options.set(name, value)?;
+        }
+        Ok(options)
+    }
+
+    /// Sets one option from its text form.
+    pub fn set(&mut self, name: &str, value: &str) -> Result<(), OptionError> {
+        let bad = |name, expected| OptionError::Value { name, value: value.to_string(), expected };
+        let missing = |name, valid| OptionError::NotBuilt { name, value: value.to_string(), valid };
+        let truth = |name| match value {
+            "true" | "1" => Ok(true),
+            "false" | "0" => Ok(false),
+            _ => Err(bad(name, "true or false")),
+        };
+        let natural = |name| value.parse::<u32>().map_err(|_| bad(name, "a number that is not negative"));
+        match name {
+            "opt-level" => {
+                self.opt_level =
+                    value.parse().ok().filter(|l| *l <= 3).ok_or_else(|| bad("opt-level", "a level from 0 to 3"))?;
+            }
+            "v2-opt-level" => {
+                self.v2_opt_level =
+                    value.parse().ok().filter(|l| *l <= 3).ok_or_else(|| bad("v2-opt-level", "a level from 0 to 3"))?;
+            }
+            "pipeline-strategy" => match value {
+                "none" => self.strategy = Strategy::None,
+                "unspecialize" => self.strategy = Strategy::Unspecialize,
+                "warp-specialize" => self.strategy = Strategy::WarpSpecialize,
+                _ => return Err(bad("pipeline-strategy", "none, unspecialize or warp-specialize")),
+            },
+            "unspecialized-pipeline-num-stages" => {
+                let valid = |s: &u32| (1..=64).contains(s);
+                let expected = "a number of stages from 1 to 64";
+                self.stages = value
+                    .parse()
+                    .ok()
+                    .filter(valid)
+                    .ok_or_else(|| bad("unspecialized-pipeline-num-stages", expected))?;
+            }
+            "rrt-size-threshold" => self.table_rows = natural("rrt-size-threshold")?,
+            "max-constraint-iterations" => self.constraint_iterations = natural("max-constraint-iterations")?,
+            "pass-limit" => self.pass_limit = Some(natural("pass-limit")? as usize),
+            "disable-pass" => {
+                let known = |pass| {
+                    let pass = present(pass);
+                    OPTIONAL.iter().find(|optional| **optional == pass).copied()
+                };
+                let passes: Option<Vec<&'static str>> = value.split(',').map(known).collect();
+                self.disabled = passes.ok_or_else(|| bad("disable-pass", &OPTIONAL_LIST))?;
+            }
+            "num-warps" => {
+                let valid = |w: &u32| w.is_power_of_two() && *w <= 32;
+                let warps = value.parse().ok().filter(valid);
+                self.num_warps = Some(warps.ok_or_else(|| bad("num-warps", "a power of two from 1 to 32"))?);
+            }
+            "num-ctas" => {
+                let count = value.parse().ok().filter(|n| [0, 1, 2, 4, 8].contains(n));
+                self.num_ctas = count.ok_or_else(|| bad("num-ctas", "1, 2, 4 or 8, or 0 to choose"))?;
+            }
+            "compute-capability" => {
+                self.target = Target::by_name(value).ok_or_else(|| bad("compute-capability", "a target, sm_NN"))?;
+            }
+            "extended-smem" => self.extended_smem = truth("extended-smem")?,
+            "index-bitwidth" => match value {
+                "32" => self.index_bits = Some(32),
+                "64" => self.index_bits = Some(64),
+                _ => return Err(bad("index-bitwidth", "32 or 64")),
+            },
+            "approx" => self.approx = truth("approx")?,
+            "ftz" => self.ftz = truth("ftz")?,
+            "strict-types" => self.strict_types = truth("strict-types")?,
+            "emit-line-info" => {
+                let known = Snapshot::by_name(value).ok_or_else(|| bad("emit-line-info", Snapshot::NAMES))?;
+                self.print_snapshots = known != Snapshot::None;
+            }
+            "snapshot-lines" => {
+                self.snapshot_lines = Snapshot::by_name(value).ok_or_else(|| bad("snapshot-lines", Snapshot::NAMES))?;
+            }
+            "snapshot-file" => self.snapshot_file = Some(path("snapshot-file", value)?),
+            "dynamic-persistent" => {
+                if truth("dynamic-persistent")? {
+                    return Err(missing("dynamic-persistent", "false"));
+                }
+            }
+            "schedule-trace-file" => self.schedule_trace = path("schedule-trace-file", value)?,
+            "host-triple" => {
+                if value.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b)) {
+                    self.host_triple = value.to_string()
+                } else {
+                    return Err(bad("host-triple", "a target triple such as x86_64-unknown-linux-gnu"));
+                }
+            }
+            "dump-host" => self.dump_host = path("dump-host", value)?,
+            _ => return Err(OptionError::Unknown { name: name.to_string(), valid: NAMES.join(", ") }),
+        }
+        Ok(())
+    }
+
+    /// What is written of debug information: what was asked for, and lines at least where there are snapshots.
+    pub fn emission(&self) -> Emission {
+        match self.debug {
+            DebugInfo::Full => Emission::Full,
+            DebugInfo::Lines => Emission::Directives,
+            DebugInfo::None if self.print_snapshots || self.snapshot_lines != Snapshot::None => Emission::Directives,
+            DebugInfo::None => Emission::None,
+        }
+    }
+
+    /// Every pass from the public language to the LLVM dialect, in order. The tier table says which belong to the
+    /// level's tier; the others are needed at every level and run afterwards, so the order of the whole never changes.
+    pub fn steps(&self) -> Vec<Step> {
+        let mut list = Steps { list: vec![], target: format!("compute-capability={}", self.target.name) };
+        self.to_tileaa(&mut list);
+        self.to_tileas(&mut list);
+        self.to_llvm(&mut list);
+        list.list.retain(|step| !self.disabled.contains(&step.name()));
+        let last: Vec<bool> = (0..list.list.len())
+            .map(|i| list.list.get(i + 1).is_none_or(|next| next.stage != list.list[i].stage))
+            .collect();
+        let with = |(step, last): (Step, bool)| {
+            let inserted = |before: bool| -> Vec<Step> {
+                let here = self.insertions.iter().filter(|i| match &i.place {
+                    Place::Before(pass) => before && pass == step.name(),
+                    Place::After(pass) => !before && pass == step.name(),
+                    Place::End(level) => !before && last && *level == step.stage.level(),
+                });
+                here.map(|i| Step { pass: i.pipeline.clone(), optional: true, ..step.clone() }).collect()
+            };
+            [inserted(true), vec![step.clone()], inserted(false)].concat()
+        };
+        let mut left = self.pass_limit.unwrap_or(usize::MAX);
+        let mut is_run = |step: &Step| {
+            if step.optional && left == 0 {
+                return false;
+            }
+            left -= usize::from(step.optional);
+            true
+        };
+        list.list.into_iter().zip(last).flat_map(with).filter(|step| is_run(step)).collect()
+    }
+
+    /// The stages that run the passes of an insertion; an error where the pipeline has no such place.
+    pub fn stages_of(&self, insertion: &Insertion) -> Result<Vec<Stage>, OptionError> {
+        let pass = match &insertion.place {
+            Place::End(level) => return Ok(Stage::ALL.into_iter().filter(|s| s.level() == *level).collect()),
+            Place::Before(pass) | Place::After(pass) => pass,
+        };
+        let steps = Options { insertions: vec![], pass_limit: None, ..self.clone() }.steps();
+        self.check_schedule(insertion, pass, &steps)?;
+        let mut stages: Vec<Stage> = steps.iter().filter(|s| s.name() == pass).map(|s| s.stage).collect();
+        stages.dedup();
+        if !stages.is_empty() {
+            return Ok(stages);
+        }
+        let mut valid: Vec<&str> = steps.iter().map(Step::name).collect();
+        valid.sort_unstable();
+        valid.dedup();
+        Err(OptionError::NoSuchPass { pass: pass.clone(), valid: valid.join(", ") })
+    }
+
+    /// Whether passes of the user that would run between the making of constraints and their use preserve them.
+    fn check_schedule(&self, insertion: &Insertion, pass: &str, steps: &[Step]) -> Result<(), OptionError> {
+        let place = |name: &str| steps.iter().position(|s| s.name() == name);
+        let (Some(first), Some(last)) = (place(GENERATE_CONSTRAINTS), place(MATERIALIZE_SCHEDULE)) else {
+            return Ok(());
+        };
+        let before = matches!(insertion.place, Place::Before(_));
+        let between = |at: usize| if before { first < at && at <= last } else { first <= at && at < last };
+        let here = (first..=last).any(|at| steps[at].name() == pass && between(at));
+        let inserted = insertion.pipeline.split(',').map(|p| p.split('{').next().unwrap_or_default().trim());
+        match inserted.into_iter().find(|p| here && !PRESERVE_SCHEDULE.contains(p)) {
+            Some(pass) => Err(OptionError::InvalidatesSchedule { pass: pass.to_owned() }),
+            None => Ok(()),
+        }
+    }
+
+    fn to_tileaa(&self, list: &mut Steps) {
+        self.lead_to_snapshot(list, Stage::TileAa, 1, Snapshot::InputIr);
+        let relaxed = [("approx", self.approx), ("ftz", self.ftz)];
+        let relaxed = relaxed.into_iter().filter(|(_, on)| *on).map(|(name, _)| format!("{name}=true"));
+        let strict = self.strict_types.then(|| format!("strict-types={}", self.target.name));
+        list.add(Stage::TileAa, 1, "convert-cudatile-to-tileaa", relaxed.chain(strict));
+        self.print_snapshot(list, Stage::TileAa, 1, "convert-cudatile-to-tileaa");
+        self.lead_to_snapshot(list, Stage::TileAa, 1, Snapshot::TileAa);
+        self.scopes(list, Stage::TileAa, 1, "tileir-insert-debug-scope");
+        if self.opt_level >= 1 {
+            list.add(Stage::TileAa, 1, "canonicalize", None);
+            list.add(Stage::TileAa, 1, "cse", None);
+        }
+    }
+
+    fn to_tileas(&self, list: &mut Steps) {
+        let target = list.target.clone();
+        let limits = [target.clone(), format!("extended-smem={}", self.extended_smem)];
+        let pipelined = self.strategy != Strategy::None && self.opt_level >= 2;
+        let specialized = self.strategy == Strategy::WarpSpecialize && self.opt_level >= 2;
+        let shared = specialized && self.num_ctas == 0 || self.opt_level >= 2 && self.num_ctas > 1;
+        if shared {
+            let count = (self.num_ctas > 1).then(|| format!("num-ctas={}", self.num_ctas));
+            list.add(Stage::TileAa, 2, "tileaa-split-over-cluster", count.into_iter().chain([target.clone()]));
+        }
+        if specialized {
+            list.add(Stage::TileAa, 2, "tileaa-narrow-loads", [target.clone()]);
+            list.add(Stage::TileAa, 2, "tileaa-hoist-views", [target.clone()]);
+            list.add(Stage::TileAa, 2, "tileaa-plan-dots", [target.clone()]);
+        }
+        if pipelined {
+            list.add(Stage::TileAa, 2, "tileaa-slice-dots", limits.clone());
+        }
+        if specialized {
+            list.add(Stage::TileAa, 2, "tileaa-outline-producers", None);
+        }
+        let mut add = |name: &str, options: &[String]| list.add(Stage::TileAs, 2, name, options.iter().cloned());
+        let warps = self.num_warps.map(|w| format!("num-warps={w}"));
+        add("convert-tileaa-to-tileas", &[warps.as_slice(), std::slice::from_ref(&target)].concat());
+        add("tileas-slicing", &[]);
+        add("tileas-assign-dot-layouts", std::slice::from_ref(&target));
+        add("tileas-assign-load-store-layouts", std::slice::from_ref(&target));
+        add("tileas-remove-layout-conversions", &[]);
+        if pipelined && self.v2_opt_level > 0 {
+            let option = |name: &str, value: &dyn std::fmt::Display| format!("{name}={value}");
+            let mut options = vec![
+                option("extended-smem", &self.extended_smem),
+                option("rrt-size-threshold", &self.table_rows),
+                option("max-constraint-iterations", &self.constraint_iterations),
+            ];
+            options.extend((self.v2_opt_level == 1).then(|| option("use-single-agent", &true)));
+            options.extend((self.v2_opt_level == 3).then(|| option("exhaustive", &true)));
+            let trace = (!self.schedule_trace.is_empty()).then(|| option("schedule-trace-file", &self.schedule_trace));
+            options.extend(trace);
+            // Without tables the scheduler takes loops as they are.
+            if self.table_rows > 0 {
+                add("tileas-prepare-for-scheduling", std::slice::from_ref(&target));
+                add("tileas-recompute-for-scheduling", std::slice::from_ref(&target));
+            }
+            add(GENERATE_CONSTRAINTS, std::slice::from_ref(&target));
+            // Programs of the producer's warps have constants of their own, which cleanups would share with the others.
+            if !specialized {
+                PRESERVE_SCHEDULE.iter().for_each(|pass| add(pass, &[]));
+            }
+            add(MATERIALIZE_SCHEDULE, &options);
+        }
+        if specialized {
+            add("tileas-pipeline-dots", &[]);
+            add("tileas-materialize-async", &[]);
+            add("tileas-specialize-agents", &[]);
+            add("tileas-ping-pong", std::slice::from_ref(&target));
+            add("tileas-prefetch-tiles", &[]);
+            add("tileas-check-register-budget", std::slice::from_ref(&target));
+            add("tileas-lower-tma-load-store-to-async", std::slice::from_ref(&target));
+        }
+        if pipelined {
+            let stages = format!("unspecialized-pipeline-num-stages={}", self.stages);
+            add("tileas-unspecialized-pipeline", &[limits.as_slice(), &[stages]].concat());
+        }
+        add("tileas-delay-loads", &[]);
+        add("tileas-materialize-reductions", &[]);
+        add("tileas-materialize-convert-layout", std::slice::from_ref(&target));
+        add("tileas-order-memory", &[]);
+        add("tileas-optimize-alloc-tensor", &[]);
+        let redundant = (self.opt_level > 0).then(|| "remove-redundant-barriers=true".to_string());
+        add("tileas-check-synchronization", redundant.as_slice());
+        add("tileas-materialize-register-loops", &[]);
+        add("tileas-keep-addresses-in-loops", &[]);
+        if specialized {
+            add("tileas-skip-rescale", &[]);
+        }
+        self.lead_to_snapshot(list, Stage::TileAs, 2, Snapshot::TileAs);
+    }
+
+    fn to_llvm(&self, list: &mut Steps) {
+        let llvm = Stage::Llvm;
+        let target = list.target.clone();
+        let text = |name, value: &str| (!value.is_empty()).then(|| format!("{name}={value}"));
+        let host = [text("host-triple", &self.host_triple), text("dump-host", &self.dump_host)];
+        list.add(llvm, 2, "tileir-emit-host-wrapper", host.into_iter().flatten());
+        let bits = self.index_bits.map(|bits| format!("index-bitwidth={bits}"));
+        list.add(llvm, 2, "convert-tileas-to-llvm", [target.clone()].into_iter().chain(bits));
+        list.add(llvm, 2, "tileir-sink-shared-loads", None);
+        if self.opt_level >= 2 {
+            list.add(llvm, 2, "cse", None);
+        }
+        self.print_snapshot(list, llvm, 2, "convert-tileas-to-llvm");
+        self.lead_to_snapshot(list, llvm, 2, Snapshot::PostTileAs);
+        list.add(llvm, 2, "convert-tileas-to-nvgpu", None);
+
+        let clean = |list: &mut Steps| {
+            if self.opt_level >= 3 {
+                list.add(llvm, 3, "canonicalize", None);
+                list.add(llvm, 3, "cse", None);
+            }
+        };
+        let extended = format!("extended-smem={}", self.extended_smem);
+        list.add(llvm, 3, "tileir-verify-ops-analysis", [target.clone(), extended]);
+        self.scopes(list, llvm, 3, "tileir-insert-debug-scope");
+        list.add(llvm, 3, "tileir-gpu-module-prepare", None);
+        clean(list);
+        list.add(llvm, 3, "convert-to-llvm", None);
+        list.add(llvm, 3, "convert-nvgpu-to-nvvm", None);
+        list.add(llvm, 3, "reconcile-unrealized-casts", None);
+        self.scopes(list, llvm, 3, "synthesize-debug-info-scopes");
+        list.add(llvm, 3, "convert-target-to-nvvm", [target, format!("opt-level={}", self.opt_level)]);
+        clean(list);
+        list.add(llvm, 3, "tileir-post-nvvm-finalize", None);
+    }
+
+    fn scopes(&self, list: &mut Steps, stage: Stage, tier: u8, pass: &str) {
+        list.add(stage, tier, pass, [format!("emission-kind={}", self.emission().name())]);
+    }
+
+    fn print_snapshot(&self, list: &mut Steps, stage: Stage, tier: u8, after: &str) {
+        if self.print_snapshots {
+            list.add(stage, tier, "tileir-print-snapshot", [format!("after={after}")]);
+        }
+    }
+
+    /// Writes the program to a file whose lines the places of its ops then are, if it is the one that is asked for.
+    fn lead_to_snapshot(&self, list: &mut Steps, stage: Stage, tier: u8, which: Snapshot) {
+        if self.snapshot_lines == which {
+            let default = || format!("tileir-snapshot.{}.mlir", which.name());
+            let file = self.snapshot_file.clone().unwrap_or_else(default);
+            list.add(stage, tier, "snapshot-op-locations", [format!("filename={file}")]);
+        }
+    }
+
+    /// Passes of the tier, as text: what `tileir` stands for.
+    pub fn tier(&self) -> String {
+        self.text(|step| step.tier <= self.opt_level)
+    }
+
+    /// Passes that are still needed after the tier, as text: what `tileir-finish` stands for.
+    pub fn finish(&self) -> String {
+        self.text(|step| step.tier > self.opt_level)
+    }
+
+    /// The parts of both pipelines whose result is of a stage, as MLIR parses them, in order.
+    pub fn pipelines(&self, stage: Stage) -> Vec<String> {
+        let steps = self.steps();
+        let part = |finish: bool| -> Vec<&str> {
+            let wanted = |s: &&Step| s.stage == stage && (s.tier > self.opt_level) == finish;
+            steps.iter().filter(wanted).map(|s| s.pass.as_str()).collect()
+        };
+        let parts = [part(false), part(true)].into_iter().filter(|passes| !passes.is_empty());
+        parts.map(|passes| format!("builtin.module({})", passes.join(","))).collect()
+    }
+
+    fn text(&self, keep: impl Fn(&Step) -> bool) -> String {
+        let passes: Vec<String> = self.steps().into_iter().filter(keep).map(|s| s.pass).collect();
+        passes.join(",")
+    }
+
+    /// Both pipelines as MLIR parses them.
+    pub fn dump(&self) -> String {
+        let mut text = String::new();
+        for (name, passes) in [("tileir", self.tier()), ("tileir-finish", self.finish())] {
+            writeln!(text, "// {name}").expect("strings take text");
+            writeln!(text, "builtin.module({passes})").expect("strings take text");
+        }
+        text
+    }
+}
+
+/// The list while it is made.
+struct Steps {
+    list: Vec<Step>,
+    /// The option of passes that ask for the target.
+    target: String,
+}
+
+impl Steps {
+    fn add(&mut self, stage: Stage, tier: u8, name: &str, options: impl IntoIterator<Item = String>) {
+        let options: Vec<String> = options.into_iter().collect();
+        let braces = if options.is_empty() { String::new() } else { format!("{{{}}}", options.join(" ")) };
+        let optional = OPTIONAL.contains(&name);
+        self.list.push(Step { pass: format!("{name}{braces}"), stage, tier, optional });
+    }
+}
+
+/// A file name that the text of a pipeline can hold.
+fn path(name: &'static str, value: &str) -> Result<String, OptionError> {
+    if value.chars().any(|c| c.is_whitespace() || c.is_control() || "{}(),'\"".contains(c)) {
+        let expected = "a file name without blanks, quotes, braces, parentheses and commas";
+        return Err(OptionError::Value { name, value: value.to_string(), expected });
+    }
+    Ok(value.to_string())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,263 @@
+//! Clocks, bytes and registers of a candidate, from the numbers of a machine.
+
+use crate::machine::{Machine, MachineError};
+use crate::product::{AStorage, DotLoop, Prediction};
+
+/// The numbers that decisions need, looked up once.
+pub struct Numbers {
+    pub registers: u32,
+    pub shared_sm: u32,
+    pub shared_reserved: u32,
+    pub shared_block: u32,
+    pub max_registers: u32,
+    pub min_registers: u32,
+    /// Registers of a consumer beside accumulators and operands.
+    pub other_registers: u32,
+    dot_interval: f64,
+    chain_shared: f64,
+    chain_registers: f64,
+    fma_beside: f64,
+    share_beside: f64,
+    shared_rate: f64,
+    shared_latency: f64,
+    meeting: f64,
+    l2_rate: f64,
+    edge: f64,
+    hit: f64,
+    /// Clocks of a thread's load from memory.
+    global_latency: f64,
+    /// Kilobytes and clocks of a load from memory.
+    latency: [(f64, f64); 4],
+    /// Clocks for each byte of a result that leaves through shared memory.
+    epilogue: f64,
+}
+
+/// Bytes of the tile that the epilogue was measured with.
+const MEASURED_EPILOGUE: f64 = 128.0 * 256.0 * 2.0;
+/// Sums of 8-bit floats are promoted after so many elements of K.
+pub const PROMOTION: u32 = 128;
+
+/// Registers of a consumer that changes a stage: what it holds of it at a time, and addresses.
+const CONVERSION_REGISTERS: u32 = 24;
+
+/// Registers of a thread that does nothing but change stages.
+pub(crate) const CONVERTER_REGISTERS: u32 = 40;
+
+/// Bytes of a stage that a thread holds at a time while it is changed.
+const HELD_BYTES: u32 = 64;
+
+impl Numbers {
+    pub fn new(machine: &Machine) -> Result<Self, MachineError> {
+        let whole = |key: &str| machine.get(key).map(|v| v as u32);
+        let latency = |kb: f64| Ok((kb, machine.get(&format!("tma.dram.latency.{kb}kb"))?));
+        Ok(Self {
+            registers: whole("sm.registers")?,
+            shared_sm: whole("sm.shared_bytes")?,
+            shared_reserved: whole("sm.shared_reserved")?,
+            shared_block: whole("sm.shared_block_bytes")?,
+            max_registers: whole("setmaxnreg.most")?,
+            min_registers: whole("setmaxnreg.least")?,
+            other_registers: whole("wgmma.registers")?,
+            dot_interval: machine.get("wgmma.f16.n256.interval")?,
+            chain_shared: machine.get("wgmma.chain.shared")?,
+            chain_registers: machine.get("wgmma.chain.registers")?,
+            fma_beside: machine.get("pipe.fma.beside_wgmma")?,
+            share_beside: machine.get("wgmma.beside_fma.share")?,
+            shared_rate: machine.get("shared.bytes_per_clk")?,
+            shared_latency: machine.get("latency.shared")?,
+            meeting: machine.get("barrier.named")?,
+            l2_rate: machine.get("l2.all_shared")?,
+            edge: machine.get("mbarrier.edge")?,
+            hit: machine.get("mbarrier.hit")?,
+            global_latency: machine.get("latency.dram")?,
+            latency: [latency(8.0)?, latency(16.0)?, latency(32.0)?, latency(48.0)?],
+            epilogue: machine.get("epilogue.staged")? / MEASURED_EPILOGUE,
+        })
+    }
+
+    /// Clocks of a load of so many bytes from memory; between and beyond the measured sizes on straight lines.
+    pub fn load(&self, bytes: u32) -> f64 {
+        let kb = f64::from(bytes) / 1024.0;
+        let after = self.latency[1..3].iter().filter(|(size, _)| *size < kb).count();
+        let ((x0, y0), (x1, y1)) = (self.latency[after], self.latency[after + 1]);
+        (y0 + (kb - x0) * (y1 - y0) / (x1 - x0)).max(self.latency[0].1)
+    }
+
+    /// Clocks in which a round trip of the ring comes back: load, two barriers, the products of a stage.
+    pub fn round_trip(&self, product: &DotLoop, columns: u32, latency: f64) -> f64 {
+        latency * self.load(product.stage_bytes()) + 2.0 * self.edge + self.tensor(product, columns)
+    }
+
+    /// Clocks of the tensor cores for an iteration, by instructions of so many columns. Few columns are bound by what
+    /// an instruction reads from shared memory: 64 rows and its columns, 32 bytes of each.
+    pub fn tensor(&self, product: &DotLoop, columns: u32) -> f64 {
+        let steps = f64::from(product.k * product.operand.bits() / 256);
+        let instructions = f64::from(product.m) / 64.0 * steps * f64::from(product.n) / f64::from(columns);
+        let read = if product.a_storage == AStorage::Shared { 64 + columns } else { columns };
+        let interval = self.dot_interval * f64::from(columns) / 256.0;
+        instructions * interval.max(f64::from(32 * read) / self.shared_rate)
+    }
+
+    pub fn predict(&self, product: &DotLoop, candidate: &Candidate, latency: f64) -> Prediction {
+        let tensor = self.tensor(product, candidate.columns);
+        let trip = self.round_trip(product, candidate.columns, latency);
+        let promotion = if product.promoted() {
+            // Each accumulator of each thread once; four warps of a warpgroup on four schedulers.
+            let additions = f64::from(product.m * product.n) / 128.0 * f64::from(product.k) / f64::from(PROMOTION);
+            additions * self.fma_beside
+        } else {
+            0.0
+        };
+        let conversion = self.conversion(product, candidate.converting());
+        let l2 = f64::from(product.stage_bytes()) / self.l2_rate;
+        let production = self.production(product, candidate.producers);
+        let ring = trip / f64::from(candidate.stages);
+        // Additions take slots that products would issue in.
+        let slowed = (1.0 - self.share_beside) * promotion;
+        let chain = tensor + slowed + self.exposed(product, candidate, tensor, promotion, conversion);
+        let bounds = [
+            (chain, "tensor cores"),
+            (l2, "L2"),
+            (ring, "latency of the ring"),
+            (promotion, "promotion"),
+            (conversion, "conversion of operands"),
+            (production, "the producer's warps"),
+        ];
+        let (iteration, bound) =
+            bounds.into_iter().fold((0.0, "nothing"), |best, b| if b.0 > best.0 { b } else { best });
+        let trips = f64::from(product.trips.unwrap_or(ASSUMED_TRIPS));
+        let epilogue = f64::from(product.result_bytes()) * self.epilogue;
+        let main = trips * iteration;
+        let tile = if product.over_tiles {
+            // The ring runs on and stores are asynchronous: what remains is to bring the results to shared memory.
+            main.max(epilogue) + f64::from(product.result_bytes()) / self.shared_rate
+        } else if candidate.blocks > 1 {
+            // Another block multiplies while this one starts or ends.
+            main.max((main + self.load(product.stage_bytes()) + epilogue) / f64::from(candidate.blocks))
+        } else {
+            main + self.load(product.stage_bytes()) + epilogue
+        };
+        Prediction {
+            tensor,
+            l2,
+            ring,
+            promotion,
+            conversion,
+            production,
+            iteration,
+            bound,
+            tile,
+            share: trips * tensor / tile,
+        }
+    }
+}
+
+impl Numbers {
+    /// Clocks in which so many warpgroups change what must be changed of a stage: they read it and write it back, part
+    /// by part, and wait for what they read and for all of them to have read.
+    pub(crate) fn conversion(&self, product: &DotLoop, warpgroups: u32) -> f64 {
+        let bytes = product.converted_bytes();
+        let parts = bytes.div_ceil(warpgroups * 128 * HELD_BYTES);
+        2.0 * f64::from(bytes) / self.shared_rate + f64::from(parts) * (self.shared_latency + self.meeting)
+    }
+
+    /// Clocks in which warps of a producer make what they do of a stage: what they load is under way an iteration
+    /// ahead, or as many as there are stages if they wait for none of it, and the instructions for it are issued by a
+    /// warp of each warpgroup on each scheduler.
+    fn production(&self, product: &DotLoop, producers: u32) -> f64 {
+        if product.producer_bytes() == 0 {
+            return 0.0;
+        }
+        let issue = f64::from(product.producer_instructions) / f64::from(producers);
+        // Addresses are waited for before what they lead to is under way.
+        let addresses = self.global_latency * f64::from(product.producer_loads.saturating_sub(1));
+        let tile = if product.producer_loads > 0 { self.global_latency } else { 0.0 };
+        tile.max(issue) + addresses + self.edge
+    }
+
+    /// Clocks of an iteration, at least, if the same warps make tiles and multiply them: instructions of single warps
+    /// have half the rate, and eight warps share what is computed.
+    pub fn without_agents(&self, product: &DotLoop) -> f64 {
+        2.0 * self.tensor(product, product.n.min(256)) + f64::from(product.producer_instructions) / 2.0
+    }
+
+    /// Clocks from the end of a chain that is waited for to the start of the next.
+    pub fn chain(&self, a: AStorage) -> f64 {
+        if a == AStorage::Shared { self.chain_shared } else { self.chain_registers }
+    }
+
+    /// Clocks of an iteration in which the tensor cores have nothing to do, because a warpgroup waits for a chain, adds
+    /// its sums up if they are promoted, waits for the next stage, changes it if it must, and issues the next chain,
+    /// and all other chains in flight end before that.
+    fn exposed(&self, product: &DotLoop, candidate: &Candidate, tensor: f64, promotion: f64, conversion: f64) -> f64 {
+        let conversion = if candidate.converter { 0.0 } else { conversion };
+        let overhead = self.chain(product.a_storage);
+        let consumers = f64::from(candidate.consumers());
+        if product.promoted() {
+            // A consumer's chains come one after the other, and are complete and added up before the next. Meanwhile
+            // the tensor cores have the chains of other consumers.
+            let blocks = product.m / 64 * product.n / candidate.columns / candidate.consumers();
+            let chains = f64::from(blocks * product.k.div_ceil(PROMOTION));
+            let alone = (tensor + promotion) / consumers + chains * (overhead + self.hit);
+            return (alone + conversion - tensor).max(0.0);
+        }
+        // One more chain of each consumer is in flight.
+        let in_flight = tensor * (2.0 - 1.0 / consumers);
+        (overhead + self.hit + conversion - in_flight).max(0.0)
+    }
+}
+
+/// Iterations where the program does not tell.
+pub const ASSUMED_TRIPS: u32 = 64;
+
+/// One way to carry out a product.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Candidate {
+    /// Warpgroups along the rows and along the columns.
+    pub groups: (u32, u32),
+    /// Columns of an instruction.
+    pub columns: u32,
+    /// Warpgroups of the producer.
+    pub producers: u32,
+    /// Whether a warpgroup changes stages that have to be, so that consumers need not.
+    pub converter: bool,
+    pub blocks: u32,
+    pub stages: u32,
+}
+
+impl Candidate {
+    pub fn consumers(&self) -> u32 {
+        self.groups.0 * self.groups.1
+    }
+
+    /// Warpgroups that change stages.
+    pub fn converting(&self) -> u32 {
+        if self.converter { 1 } else { self.consumers() }
+    }
+
+    /// Threads of a block.
+    pub fn threads(&self) -> u32 {
+        128 * (self.consumers() + self.producers + u32::from(self.converter))
+    }
+
+    /// Accumulators of a thread.
+    pub fn accumulators(&self, product: &DotLoop) -> u32 {
+        product.m * product.n / (self.consumers() * 128)
+    }
+
+    /// Registers that a consumer's thread needs.
+    pub fn registers(&self, product: &DotLoop, numbers: &Numbers) -> u32 {
+        let promoted = product.chain_registers(self.columns);
+        let operand = match product.a_storage {
+            AStorage::Shared => 0,
+            // One stage of the fragment, as 32-bit words.
+            AStorage::Registers { extra } => {
+                product.m / self.groups.0 * product.k * product.operand.bits() / 32 / 128 + extra
+            }
+        };
+        let converted = if product.converted_bytes() > 0 && !self.converter { CONVERSION_REGISTERS } else { 0 };
+        // A stage is changed when no chain is under way beside the accumulator.
+        let beside = promoted.max(converted) + operand + product.epilogue_registers + numbers.other_registers;
+        self.accumulators(product) + beside
+    }
+}

@@ -1,0 +1,462 @@
+//! From a loop to its schedule.
+
+use crate::{
+    bounds::{self, Bound},
+    exact::{self, Search},
+    graph::{Graph, GraphError},
+    lifetimes,
+    place::{self, Placement, PlacementError, Strategy},
+    table::Conflict,
+};
+use std::fmt;
+use thiserror::Error;
+
+/// What is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// Also search exhaustively where the loop is small.
+    pub exhaustive: bool,
+    /// 0: the light path, without tables. Otherwise most rows of the tables: where the least interval has more clocks,
+    /// a row is several of them.
+    pub rows: u32,
+    /// Iterations one after the other, whatever the loop.
+    pub serial: bool,
+    /// The largest interval to try; none: that of iterations one after the other, which are the schedule if no overlap
+    /// is found.
+    pub max_interval: Option<u32>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { exhaustive: false, rows: 4096, serial: false, max_interval: None }
+    }
+}
+
+/// How a schedule came about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// One iteration after the other: asked for, there is too little to gain, or no overlap was found that the
+    /// registers allow.
+    Serial,
+    /// As early as the values allow; units are counted, not reserved.
+    Light,
+    /// Placed in reservation tables.
+    Placed,
+    /// Found by the exhaustive search, at a smaller interval than the placement's.
+    Searched,
+}
+
+/// A solved loop.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Schedule {
+    /// Clocks between iterations.
+    pub interval: u32,
+    /// Clock at which each node begins.
+    pub times: Vec<u32>,
+    pub agents: Vec<usize>,
+    /// Units of the pools that each node has, in the order of its footprint; none in a light schedule.
+    pub units: Vec<Vec<usize>>,
+    pub method: Method,
+    /// Why the interval is not smaller.
+    pub reason: Bound,
+    /// Least interval that units and values that come round allow.
+    pub minimum: Bound,
+    /// Whether nothing smaller exists: the interval is the minimum, or all smaller ones were searched.
+    pub optimal: bool,
+    /// Clocks of a row of the tables.
+    pub row: u32,
+    /// Most registers that each agent holds at a time.
+    pub registers: Vec<u32>,
+    /// How many groups each arm placed, as in [`Strategy::ALL`].
+    pub strategies: [u32; 4],
+}
+
+impl Schedule {
+    pub fn stage(&self, node: usize) -> u32 {
+        self.times[node] / self.interval
+    }
+
+    /// Iterations that are under way together.
+    pub fn stages(&self) -> u32 {
+        (0..self.times.len()).map(|n| self.stage(n) + 1).max().unwrap_or(0)
+    }
+
+    /// The nodes in the order in which an iteration of the scheduled loop does them, with their stages: those of a
+    /// later stage belong to an earlier iteration, and go first where both begin in the same clock.
+    pub fn order(&self) -> Vec<usize> {
+        let mut all: Vec<usize> = (0..self.times.len()).collect();
+        all.sort_by_key(|n| (self.times[*n] % self.interval, std::cmp::Reverse(self.stage(*n)), *n));
+        all
+    }
+
+    /// Checks a schedule against the loop, independently of how it was found: values arrive, groups keep together,
+    /// no unit and no agent does two things at a time, registers are enough.
+    pub fn check(&self, graph: &Graph) -> Result<(), String> {
+        let name = |n: usize| &graph.nodes[n].name;
+        let wide = i64::from(self.interval);
+        for e in &graph.edges {
+            let crossing = if self.agents[e.from] == self.agents[e.to] { 0 } else { e.crossing };
+            let gap = i64::from(self.times[e.to]) + wide * i64::from(e.distance) - i64::from(self.times[e.from]);
+            if gap < i64::from(e.latency) + i64::from(crossing) {
+                return Err(format!("'{}' begins before '{}' is done", name(e.to), name(e.from)));
+            }
+        }
+        for (n, node) in graph.nodes.iter().enumerate() {
+            if !graph.agents_of(n).contains(&self.agents[n]) {
+                return Err(format!("'{}' is done by an agent that must not", name(n)));
+            }
+            let Some(group) = node.group else { continue };
+            for (o, other) in graph.nodes.iter().enumerate() {
+                let depth = i64::from(self.stage(n)) - i64::from(self.stage(o));
+                let Some(its) = other.group else { continue };
+                let most = graph.groups[group].max_depth;
+                if its == group && depth != 0 {
+                    return Err(format!("'{}' and '{}' are of one group and not of one stage", name(n), name(o)));
+                }
+                if graph.groups[group].leader == Some(its) && (depth < 0 || most > 0 && depth > most.into()) {
+                    return Err(format!("'{}' is too far from its leader '{}'", name(n), name(o)));
+                }
+            }
+        }
+        if matches!(self.method, Method::Light) {
+            return Ok(());
+        }
+        // Who is where, counted out clock by clock.
+        let mut busy = std::collections::BTreeMap::new();
+        for (n, node) in graph.nodes.iter().enumerate() {
+            let own = (0..node.issue).map(|c| ((usize::MAX, self.agents[n]), c));
+            let uses = node.footprint.iter().zip(&self.units[n]);
+            let uses = uses.flat_map(|(u, unit)| (u.start..u.start + u.clocks).map(move |c| ((u.pool, *unit), c)));
+            for (unit, c) in own.chain(uses) {
+                if let Some(other) = busy.insert((unit, (self.times[n] + c) % self.interval), n) {
+                    return Err(format!("'{}' and '{}' use one unit at a time", name(other), name(n)));
+                }
+            }
+        }
+        let times: Vec<i64> = self.times.iter().map(|t| i64::from(*t)).collect();
+        let peaks = lifetimes::peaks(graph, self.interval, &times, &self.agents);
+        match lifetimes::over_budget(graph, &peaks) {
+            Some((agent, held)) => Err(format!("'{}' holds {held} registers", graph.agents[agent].name)),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Why there is no schedule.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum Failure {
+    #[error(transparent)]
+    Graph(#[from] GraphError),
+    #[error(transparent)]
+    Infeasible(#[from] Box<Infeasible>),
+}
+
+/// No interval up to the largest is feasible; this is what stood in the way last.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("modulo scheduler returned no feasible II: the largest tried is {max_interval}, where {obstacle}")]
+pub struct Infeasible {
+    pub max_interval: u32,
+    pub obstacle: Obstacle,
+}
+
+/// What stood in the way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Obstacle {
+    /// An operation had no place.
+    Node {
+        node: String,
+        /// What it keeps busy, as `pool:start+clocks`.
+        footprint: Vec<String>,
+        /// The pool that refused it, or its agents.
+        pool: Option<String>,
+        row: Option<u32>,
+    },
+    Registers {
+        agent: String,
+        held: u32,
+        most: u32,
+    },
+    /// Values that come round take longer than the largest interval, or a unit is busy for longer.
+    Bound {
+        clocks: u32,
+    },
+}
+
+impl fmt::Display for Obstacle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Node { node, footprint, pool, row } => {
+                let rows = row.map_or(String::new(), |r| format!(" in row {r}"));
+                let pool = pool.as_deref().map_or("its agents".into(), |p| format!("pool '{p}'"));
+                let footprint = if footprint.is_empty() { "nothing".to_owned() } else { footprint.join(", ") };
+                write!(f, "'{node}', which takes {footprint}, is refused by {pool}{rows}")
+            }
+            Self::Registers { agent, held, most } => write!(f, "'{agent}' would hold {held} registers of {most}"),
+            Self::Bound { clocks } => write!(f, "the least possible is {clocks}"),
+        }
+    }
+}
+
+/// Loops of fewer operations are not worth a schedule.
+pub const MIN_NODES: usize = 8;
+/// Placements at one interval: so many for each node, and at least so many in all.
+const BUDGET: usize = 3;
+const LEAST_BUDGET: usize = 64;
+/// By how much of itself an interval grows that will not do, at most.
+const FINE: u32 = 64;
+/// Partial schedules of eight operations that the exhaustive search may visit at one interval, and at all intervals of
+/// a loop. Of larger ones it visits fewer, with the cube of their size: what a visit costs grows with the square, and
+/// the search ends less often.
+const VISITS: u64 = 50_000;
+const ALL_VISITS: u64 = 2 * VISITS;
+const VISITED: u64 = 8;
+/// Rows up to which it is tried: it enumerates them.
+const SEARCHED_ROWS: u32 = 64;
+
+/// Schedules a loop: one iteration after the other where that is asked for, where there are fewer than [`MIN_NODES`]
+/// operations, or where none is asynchronous, and overlapped otherwise.
+pub fn solve(graph: &Graph, settings: &Settings) -> Result<Schedule, Failure> {
+    graph.check()?;
+    let gain = graph.nodes.len() >= MIN_NODES && graph.nodes.iter().any(|n| n.asynchronous);
+    if settings.serial || !gain { serial(graph) } else { overlap(graph, settings) }
+}
+
+/// One iteration after the other.
+pub fn serial(graph: &Graph) -> Result<Schedule, Failure> {
+    let order = graph.order()?;
+    let interval = graph.serial_length();
+    let agents: Vec<usize> = (0..graph.nodes.len()).map(|n| graph.agents_of(n)[0]).collect();
+    let mut times = vec![0; agents.len()];
+    let mut ends = vec![0; agents.len()];
+    let mut now = 0;
+    for node in order {
+        let n = &graph.nodes[node];
+        let arrive = |e: &&crate::graph::Edge| e.to == node && e.distance == 0;
+        let waited = graph.edges.iter().filter(arrive).map(|e| {
+            let crossing = if agents[e.from] == agents[node] { 0 } else { e.crossing };
+            times[e.from] + e.latency + crossing
+        });
+        times[node] = waited.max().unwrap_or(0).max(now);
+        let busy = n.footprint.iter().map(|u| u.start + u.clocks).max().unwrap_or(0).max(n.issue);
+        ends[node] = times[node] + busy;
+        now = ends[node];
+    }
+    // The next iteration begins when all has arrived.
+    let interval = interval.max(now).max(times.iter().max().map_or(0, |last| last + 1));
+    let reason = Bound::Serial { clocks: interval };
+    let units = graph.nodes.iter().map(|n| first_units(&n.footprint)).collect();
+    let placement =
+        Placement { interval, times: times.iter().map(|t| i64::from(*t)).collect(), agents, units, strategies: [0; 4] };
+    Ok(finish(graph, placement, Method::Serial, reason, 1, false))
+}
+
+/// Units of a node that has all for itself: the first of each pool, or one beside it for a use at the same time.
+fn first_units(footprint: &[crate::graph::Reservation]) -> Vec<usize> {
+    let mut units: Vec<usize> = vec![];
+    for (i, u) in footprint.iter().enumerate() {
+        let meets = |e: &crate::graph::Reservation| e.pool == u.pool && e.meets(u);
+        let taken: Vec<usize> =
+            footprint[..i].iter().zip(&units).filter(|(e, _)| meets(e)).map(|(_, at)| *at).collect();
+        units.push((0..).find(|unit| !taken.contains(unit)).unwrap_or(0));
+    }
+    units
+}
+
+/// Iterations overlapped, whatever the size of the loop, if there is an overlap.
+pub fn overlap(graph: &Graph, settings: &Settings) -> Result<Schedule, Failure> {
+    graph.check()?;
+    let minimum = bounds::minimum(graph);
+    if settings.rows == 0 {
+        return light(graph);
+    }
+    // So many clocks in a row that the tables stay small.
+    let row = minimum.clocks().div_ceil(settings.rows).max(1);
+    let coarse = if row > 1 { graph.in_units_of(row) } else { graph.clone() };
+    let least = bounds::minimum(&coarse).clocks();
+    let largest = settings.max_interval.map_or_else(|| coarse.serial_length().max(least), |clocks| clocks / row);
+    if least > largest {
+        let obstacle = Obstacle::Bound { clocks: least * row };
+        return Err(Box::new(Infeasible { max_interval: largest * row, obstacle }).into());
+    }
+    let placed = heuristic(&coarse, least, largest);
+    let (best, found_at) = match &placed {
+        Ok(p) => (Some(p), p.interval),
+        Err(_) => (None, largest + 1),
+    };
+    let mut optimal = best.is_some_and(|p| p.interval == least && row == 1);
+    let mut searched = None;
+    if settings.exhaustive && graph.nodes.len() <= exact::MAX_NODES && !optimal {
+        let step = row.max(minimum.clocks().div_ceil(SEARCHED_ROWS));
+        let small = if step > row { graph.in_units_of(step) } else { coarse.clone() };
+        let step = step.max(1);
+        // Only what is better than the placement.
+        let end = (u64::from(found_at) * u64::from(row)).div_ceil(step.into()) as u32;
+        let fewer = (small.nodes.len() as u64).pow(3).div_ceil(VISITED.pow(3));
+        let (mut complete, mut left) = (true, ALL_VISITS / fewer);
+        for interval in bounds::minimum(&small).clocks()..end {
+            let given = (VISITS / fewer).min(left);
+            let mut visits = given;
+            let found = exact::search(&small, interval, &mut visits);
+            left -= given - visits;
+            match found {
+                Search::Found(p) if interval * step < found_at * row => {
+                    searched = Some((p, step));
+                    break;
+                }
+                Search::Found(_) => break,
+                Search::None => {}
+                Search::GaveUp => complete = false,
+            }
+        }
+        // In coarser clocks it proves nothing about the fine ones.
+        optimal = complete && step == 1;
+    }
+    if let Some((p, step)) = searched {
+        return Ok(fine(graph, p, Method::Searched, minimum, step, optimal));
+    }
+    let refusal = match placed {
+        Ok(p) => return Ok(fine(graph, p, Method::Placed, minimum, row, optimal)),
+        Err(refusal) => refusal,
+    };
+    // The placement starts operations as early as it can and shortens lives afterwards, and may hold more at any
+    // interval than iterations one after the other do.
+    let refused = infeasible(&coarse, largest * row, row, refusal);
+    if settings.max_interval.is_none() {
+        let mut alone = serial(graph)?;
+        if alone.check(graph).is_ok() {
+            alone.reason = Bound::NoOverlap { clocks: alone.interval, obstacle: refused.obstacle };
+            return Ok(alone);
+        }
+    }
+    Err(Box::new(refused).into())
+}
+
+/// The first interval at which everything is placed. Long ones grow by more than one, and what has been left out below
+/// the first that will do is halved until there is nothing between.
+fn heuristic(graph: &Graph, least: u32, largest: u32) -> Result<Placement, PlacementError> {
+    let budget = LEAST_BUDGET.max(BUDGET * graph.nodes.len());
+    let (mut failed, mut interval) = (least.saturating_sub(1), least);
+    let mut found = loop {
+        match place::place(graph, interval, budget) {
+            Ok(placement) => break placement,
+            Err(refusal) if interval >= largest => return Err(refusal),
+            Err(_) => failed = interval,
+        }
+        interval = (interval + (interval / FINE).max(1)).min(largest);
+    };
+    while found.interval - failed > 1 {
+        let middle = failed.midpoint(found.interval);
+        match place::place(graph, middle, budget) {
+            Ok(placement) => found = placement,
+            Err(_) => failed = middle,
+        }
+    }
+    Ok(found)
+}
+
+fn infeasible(graph: &Graph, largest: u32, row: u32, refusal: PlacementError) -> Infeasible {
+    let obstacle = match refusal {
+        PlacementError::Node { node, conflict } => {
+            let n = &graph.nodes[node];
+            let part = |u: &crate::graph::Reservation| {
+                format!("{}:{}+{}", graph.pools[u.pool].name, u.start * row, u.clocks * row)
+            };
+            let pool = |c: Conflict| c.pool.map(|p| graph.pools[p].name.clone());
+            Obstacle::Node {
+                node: n.name.clone(),
+                footprint: n.footprint.iter().map(part).collect(),
+                pool: conflict.and_then(pool),
+                row: conflict.map(|c| c.row * row),
+            }
+        }
+        PlacementError::Registers { agent, held } => {
+            let a = &graph.agents[agent];
+            Obstacle::Registers { agent: a.name.clone(), held, most: a.registers.unwrap_or(u32::MAX) }
+        }
+    };
+    Infeasible { max_interval: largest, obstacle }
+}
+
+/// A schedule in rows of so many clocks becomes one in clocks.
+fn fine(graph: &Graph, mut p: Placement, method: Method, minimum: Bound, row: u32, optimal: bool) -> Schedule {
+    p.interval *= row;
+    p.times.iter_mut().for_each(|t| *t *= i64::from(row));
+    let reason = if p.interval == minimum.clocks() { minimum } else { Bound::Placement { clocks: p.interval } };
+    finish(graph, p, method, reason, row, optimal)
+}
+
+fn light(graph: &Graph) -> Result<Schedule, Failure> {
+    let agents: Vec<usize> = (0..graph.nodes.len()).map(|n| graph.agents_of(n)[0]).collect();
+    // Who does what is settled, and so is what crosses.
+    let mut settled = graph.clone();
+    for e in settled.edges.iter_mut().filter(|e| agents[e.from] != agents[e.to]) {
+        e.latency += e.crossing;
+    }
+    let minimum = bounds::minimum(&settled);
+    let interval = i64::from(minimum.clocks());
+    let mut times = vec![0i64; agents.len()];
+    let mut changed = true;
+    for _ in 0..=graph.nodes.len() + graph.groups.len() {
+        changed = false;
+        let mut raise = |times: &mut [i64], node: usize, least: i64| {
+            changed |= least > times[node];
+            times[node] = times[node].max(least);
+        };
+        for e in &settled.edges {
+            let least = times[e.from] + i64::from(e.latency) - interval * i64::from(e.distance);
+            raise(&mut times, e.to, least);
+        }
+        for (n, o, depth) in together(graph) {
+            let stage = times[o].div_euclid(interval) - depth;
+            if times[n].div_euclid(interval) < stage {
+                raise(&mut times, n, stage * interval);
+            }
+        }
+    }
+    if changed {
+        // Groups that contradict what comes round.
+        return serial(graph);
+    }
+    let units = vec![vec![]; agents.len()];
+    let placement = Placement { interval: minimum.clocks(), times, agents, units, strategies: [0; 4] };
+    Ok(finish(graph, placement, Method::Light, minimum, 1, false))
+}
+
+/// Nodes that may be at most so many stages ahead of another one, as their groups say: first the one that must not be
+/// earlier than that.
+fn together(graph: &Graph) -> Vec<(usize, usize, i64)> {
+    let grouped = || graph.nodes.iter().enumerate().filter_map(|(i, n)| Some((i, n.group?)));
+    let mut all = vec![];
+    for (n, own) in grouped() {
+        for (o, its) in grouped().filter(|(o, _)| *o != n) {
+            if own == its || graph.groups[own].leader == Some(its) {
+                all.push((n, o, 0));
+            } else if graph.groups[its].leader == Some(own) && graph.groups[its].max_depth > 0 {
+                all.push((n, o, graph.groups[its].max_depth.into()));
+            }
+        }
+    }
+    all
+}
+
+fn finish(graph: &Graph, p: Placement, method: Method, reason: Bound, row: u32, optimal: bool) -> Schedule {
+    Schedule {
+        interval: p.interval,
+        registers: lifetimes::peaks(graph, p.interval, &p.times, &p.agents),
+        times: p.times.iter().map(|t| u32::try_from(*t).unwrap_or(0)).collect(),
+        agents: p.agents,
+        units: p.units,
+        method,
+        minimum: bounds::minimum(graph),
+        reason,
+        optimal,
+        row,
+        strategies: p.strategies,
+    }
+}
+
+/// How many groups each arm placed, in words.
+pub fn strategies(counts: &[u32; 4]) -> String {
+    let parts = Strategy::ALL.iter().zip(counts).filter(|(_, n)| **n > 0);
+    parts.map(|(arm, n)| format!("{} {n}", arm.name())).collect::<Vec<_>>().join(", ")
+}

@@ -1,7 +1,0 @@
-//! Pass pipelines: one options struct, one function that builds the text from it.
-
-pub mod options;
-mod register;
-
-pub use options::{OptionError, Options, Snapshot, Stage, Step, Strategy};
-pub(crate) use register::register;
