@@ -7,14 +7,16 @@
 use super::{
     access::{View, fast_dimension},
     carried::sources,
+    clones::clone_op,
     layouts::default_layout,
+    layouts::moved_dimension,
     tile_programs::may_be_repeated,
 };
 use crate::dialect::{
     behaviour::{self, LayoutRelation},
     dots::ACC,
     layouts::{Tensor, f32_beside, retype_constant, storage_bits, tf32_beside},
-    nv_tileaa::{self, MemTokenType},
+    nv_tileaa,
     nv_tileas::{self, MemDescType, ProduceOneOp},
     pass::{Failed, fail},
     rt::*,
@@ -226,26 +228,6 @@ pub fn bring_together(products: &[OpRef<'_>]) {
             sums = next.result();
         }
     }
-}
-
-/// Where dimension `fast` of a tile goes when ops give it other shapes, if single elements follow each other along it.
-pub fn moved_dimension<'c>(mut shape: Shape, fast: usize, moved: &[OpRef<'c>]) -> Option<usize> {
-    // The bit of the row-major index that moves by one element.
-    let mut bit = shape.field(fast).ok()?.0;
-    let dim_of = |shape: &Shape, bit: u32| {
-        (0..shape.rank()).find(|&d| shape.field(d).is_ok_and(|(low, width)| low == bit && width > 0))
-    };
-    for op in moved {
-        let to = Tensor::of_value(result(*op, 0))?.tile_shape();
-        if behaviour::layout_relation(*op) == LayoutRelation::Permute {
-            let dim = dim_of(&shape, bit)?;
-            let order = attr(*op, "order").map(i32s_attr)?;
-            let moved = order.iter().position(|&d| d as usize == dim)?;
-            bit = to.field(moved).ok()?.0;
-        }
-        shape = to;
-    }
-    dim_of(&shape, bit)
 }
 
 /// Whether an op computes each element of its only operand, a tensor, from that element alone.
@@ -591,27 +573,6 @@ impl<'c> Slice<'c> {
 /// The terminator that says whether a loop goes on, and what it gives.
 pub fn condition(op: OpRef<'_>) -> Option<OpRef<'_>> {
     entry_block(region(op, 0)).and_then(|before| ops_of(before).last())
-}
-
-/// A copy of an op at the insertion point, whose regions use nothing from around. Tokens that have not been copied stay
-/// with the original: the copy is ordered after nothing.
-pub fn clone_op<'c>(b: &Builder<'c>, op: OpRef<'c>, map: &mut FxHashMap<usize, Val<'c>>) -> OpRef<'c> {
-    let copy = clone_detached(op);
-    for i in 0..operand_count(copy) {
-        let v = operand(op, i);
-        match map.get(&key(v)) {
-            Some(&v) => set_operand(copy, i, v),
-            None if MemTokenType::cast(ty(v)).is_some() => {
-                set_operand(copy, i, b.value("nv_tileaa.create_mem_token", ty(v), &[], &[]));
-            }
-            None => {}
-        }
-    }
-    b.insert_op(copy);
-    for (old, new) in results(op).zip(results(copy)) {
-        map.insert(key(old), new);
-    }
-    copy
 }
 
 /// Whether a second copy of the op gives the same and does nothing else.

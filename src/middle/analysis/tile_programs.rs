@@ -12,9 +12,10 @@
 
 use super::{
     access::{AccessPlan, View, pointer_access, tiled_access},
+    clones::clone_op,
+    constants::is_all_zeros,
     facts::Facts,
-    producers::{clone_op, moved_dimension},
-    ring_loads::is_zero,
+    layouts::moved_dimension,
     tokens,
 };
 use crate::dialect::{
@@ -150,7 +151,7 @@ impl<'c> TileProgram<'c> {
             (Some(load), _) => View::of(load.view()).is_some_and(|view| {
                 matches!(view.ty.padding(), None | Some(Padding::Zero)) && view.ty.sparse_dim().is_none()
             }),
-            (_, Some(load)) => load.other().is_none_or(is_zero),
+            (_, Some(load)) => load.other().is_none_or(is_all_zeros),
             _ => false,
         };
         zeros

@@ -17,9 +17,10 @@
 use crate::{
     analysis::producers::behind_conversions,
     dialect::{
-        behaviour::{OFTEN_ONE, is_in_loop},
+        behaviour::OFTEN_ONE,
         dot_plan::DotPlan,
         layouts::Tensor,
+        loops::is_in_loop,
         nv_tileaa::{self, FpKind, FpOp},
         nv_tileas::{BroadcastOp, ViewOp},
         pass::{Failed, PassContext, RustPass, descriptors},

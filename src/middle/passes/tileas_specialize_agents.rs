@@ -32,7 +32,8 @@
 
 use crate::{
     analysis::{
-        producers::{Slice, clone_op},
+        clones::clone_op,
+        producers::Slice,
         schedule::agents::{NAMES, PRODUCER, agent_of},
         tensor_map_ops::{is_inside, readiness},
         tile_programs::leave_loops,

@@ -9,7 +9,7 @@ use super::demand::{Demands, Obstacle, Part};
 use crate::{
     analysis::tokens,
     dialect::{
-        behaviour::is_in_loop,
+        loops::is_in_loop,
         nv_tileaa::{self, MakeTiledViewOp, MemTokenType, TiledLoadOp, TiledStoreOp, TiledViewType},
         rt::*,
     },

@@ -8,18 +8,15 @@ use super::{
     top::{Ring, Tile, store},
 };
 use crate::analysis::{
-    producers::{behind_conversions, clone_op},
-    schedule::solved,
-    tensor_map_ops::come_behind,
-    thread_copies::build_copy,
-    tokens,
+    clones::clone_op, producers::behind_conversions, schedule::solved, tensor_map_ops::come_behind,
+    thread_copies::build_copy, tokens,
 };
 use crate::dialect::{
-    behaviour::{LayoutRelation, is_cheap, is_in_loop, is_pure, layout_relation},
+    behaviour::{LayoutRelation, is_cheap, is_pure, layout_relation},
     dot_plan::DotPlan,
     dots::is_zero,
     layouts::{Tensor, storage_bits},
-    loops::{extend_for, extend_if, extend_while, extend_yield, loops_around, new_if},
+    loops::{extend_for, extend_if, extend_while, extend_yield, is_in_loop, loops_around, new_if},
     nv_tileas::{
         AsyncDotOp, AsyncDotWaitOp, AsyncFenceOp, AsyncTiledTmaLoadOp, BarrierOp, ConsumerReleaseOp, ConsumerTokenType,
         ConsumerWaitOp, DotOp, ElectOp, IncIterOp, MemDescSlotOp, PipelineType, ProduceOneOp, ProducerAcquireOp,
