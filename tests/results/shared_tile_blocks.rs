@@ -148,7 +148,7 @@ fn compiled(text: &str, options: &[(&str, &str)]) -> String {
 
 const SEEDS: &[Option<u64>] = &[None, Some(1), Some(2)];
 
-//===-- tiles that no thread block holds ------------------------------------===//
+//===-- tiles that exceed one CTA ------------------------------------------===//
 
 fn rows_of_256() {
     let product = Product { tile: [256, 256, 64], extents: [512, 256, 128], ..PLAIN };
@@ -188,7 +188,7 @@ fn what_fits_is_not_shared() {
     large.check(&[("num-ctas", "1")], 1, false, &[]);
 }
 
-//===-- what is done beside products ----------------------------------------===//
+//===-- other ops ----------------------------------------------------------===//
 
 /// By instructions of single warps, and by warpgroups where slices have as many rows as these need.
 fn small_tiles_on_demand() {

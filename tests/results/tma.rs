@@ -274,7 +274,7 @@ fn code_assembles() {
     }
 }
 
-//===-- what can be copied ----------------------------------------------------//
+//===-- loads that TMA supports --------------------------------------------===//
 
 /// A view and how a tile of it is loaded.
 struct Load {

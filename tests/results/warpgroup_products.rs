@@ -174,7 +174,7 @@ fn two_loops_for_each_tile() {
     ));
 }
 
-//===-- uses of the sum -----------------------------------------------------===//
+//===-- uses of the accumulator --------------------------------------------===//
 
 /// The sum is used in the loop: it is waited for in each iteration.
 fn used_in_the_loop() {
@@ -331,7 +331,7 @@ fn reduced() {
     kind.multiplied_by_warpgroups(&(loops + &rest));
 }
 
-//===-- what tensor copies or warpgroups cannot do ---------------------------===//
+//===-- cases without TMA or wgmma -----------------------------------------===//
 
 fn rows_that_begin_anywhere() {
     let kind = Kind { skew: 1, ..RAGGED };
