@@ -14,9 +14,8 @@ use melior::{
     ir::{Attribute, AttributeLike, Location, Type, TypeLike},
 };
 use mlir_sys::*;
-use tile_layout::{HardwareLayout, Major, Multiplier, Shape, WarpgroupOperand, warpgroup_left, warpgroups_of};
+use tile_layout::{HardwareLayout, Multiplier, Shape, WarpgroupOperand, warpgroup_left, warpgroups_of};
 use tile_mma::{Element, Row, Unit};
-use tile_plan::OperandType;
 use tile_targets::Target;
 
 /// What multiplies, as the attribute `#nv_tileas.mma` names it: a unit and a shape. With the element types of a product
@@ -300,11 +299,7 @@ impl WarpgroupDot {
         let rhs = WarpgroupTile::of("rhs", rhs, (1, 0), n)?;
         for (what, tile) in [("lhs", lhs.as_ref()), ("rhs", Some(&rhs))] {
             let Some(tile) = tile else { continue };
-            let major = match tile.operand.major {
-                Major::K => tile_mma::Major::K,
-                Major::Mn => tile_mma::Major::Mn,
-            };
-            if !instruction.row.majors.contains(&major) {
+            if !instruction.row.majors.contains(&tile.operand.major) {
                 return Err(format!("{name} takes elements of {what} that are contiguous along K only"));
             }
         }
@@ -345,25 +340,10 @@ pub fn promotes(element: Element, fast: bool, (acc, depth): (Val<'_>, i64), most
     is_small && !fast && (depth > most.into() || !is_zero(acc))
 }
 
-/// The type of a product's operands, of which each may be unsigned, if both have one that warpgroups multiply.
-pub fn operand_type(operands: [(Val<'_>, bool); 2]) -> Option<OperandType> {
+/// The format of a dot's operands, each of which may be unsigned, if both have the same one.
+pub fn operand_format(operands: [(Val<'_>, bool); 2]) -> Option<Element> {
     let [left, right] = operands.map(|(v, unsigned)| element_of(Tensor::of_value(v)?.element, unsigned));
-    let (left, right) = (left?, right?);
-    if left == right { operand_of(left) } else { None }
-}
-
-/// An element as the planner calls it, if warpgroups multiply such ones.
-pub fn operand_of(element: Element) -> Option<OperandType> {
-    Some(match element {
-        Element::F16 => OperandType::F16,
-        Element::Bf16 => OperandType::Bf16,
-        Element::Tf32 => OperandType::Tf32,
-        Element::E4m3 => OperandType::E4m3,
-        Element::E5m2 => OperandType::E5m2,
-        Element::S8 => OperandType::S8,
-        Element::U8 => OperandType::U8,
-        _ => return None,
-    })
+    left.filter(|_| left == right)
 }
 
 /// Where the left operand of a product of warpgroups is.
