@@ -24,7 +24,7 @@ func.func @product(%x: tensor<16x16xf16, #a>, %y: tensor<8x16xf16, #b>, %z: tens
 #a = #nv_tileas.layout<register = [1, 128, 8], lane = [2, 4, 16, 32, 64], warp = []>
 #b = #nv_tileas.layout<register = [8, 64], lane = [16, 32, 1, 2, 4], warp = []>
 func.func @elements(%x: tensor<16x16xf16, #a>, %y: tensor<16x8xbf16, #b>, %z: tensor<16x8xf32, #c>) {
-  // expected-error @+1 {{lhs and rhs must have one element type}}
+  // expected-error @+1 {{lhs and rhs must have the same element type}}
   %0 = nv_tileas.dot %x, %y, %z by <sync, [16, 8, 16]> : tensor<16x16xf16, #a>, tensor<16x8xbf16, #b>, tensor<16x8xf32, #c>
   return
 }
@@ -81,7 +81,7 @@ func.func @warps(%x: tensor<32x16xf16, #a>, %y: tensor<16x8xf16, #b>, %z: tensor
 #a = #nv_tileas.layout<register = [1, 2, 512, 16], lane = [4, 8, 32, 64, 128], warp = []>
 #b = #nv_tileas.layout<register = [8, 16, 128], lane = [32, 64, 1, 2, 4], warp = []>
 func.func @scales(%x: tensor<16x32xf8E5M2, #a>, %y: tensor<32x8xf8E5M2, #b>, %z: tensor<16x8xf32, #c>) {
-  // expected-error @+1 {{an instruction with scales needs scales}}
+  // expected-error @+1 {{'block_scale' needs scales; use 'nv_tileas.block_scaled_mma'}}
   %0 = nv_tileas.dot %x, %y, %z by <block_scale, [16, 8, 32]> : tensor<16x32xf8E5M2, #a>, tensor<32x8xf8E5M2, #b>, tensor<16x8xf32, #c>
   return
 }

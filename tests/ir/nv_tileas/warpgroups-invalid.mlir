@@ -193,7 +193,7 @@ func.func @read(%x: !a, %y: !b, %z: !c) {
 !c = tensor<64x8xf32, #c>
 #other = #nv_tileas.layout<register = [64, 1], lane = [2, 4, 8, 16, 32], warp = [128, 256]>
 func.func @wait(%x: !c) {
-  // expected-error @+1 {{results must be of the types of the sources}}
+  // expected-error @+1 {{results must have the types of the sources}}
   %r = nv_tileas.async.dot_wait %x pending 0 : !c -> tensor<64x8xf32, #other>
   return
 }
@@ -206,7 +206,7 @@ func.func @wait(%x: !c) {
 !a = !nv_tileas.memdesc<256x32xf8E4M3FN, #a, align = 256>
 !b = !nv_tileas.memdesc<32x8xf8E4M3FN, #b, align = 256>
 func.func @depth(%x: !a, %y: !b, %z: tensor<256x8xf32, #c>) {
-  // expected-error @+1 {{a depth of 16 must be a multiple of the instruction's and divide 32}}
+  // expected-error @+1 {{a depth of 16 must be a multiple of the instruction's K and divide 32}}
   %r = nv_tileas.promoted_dot %x, %y, %z by <warpgroup, [64, 8, 32]> depth 16 : !a, !b, tensor<256x8xf32, #c>
   return
 }
@@ -219,7 +219,7 @@ func.func @depth(%x: !a, %y: !b, %z: tensor<256x8xf32, #c>) {
 !a = !nv_tileas.memdesc<256x32xf8E4M3FN, #a, align = 256>
 !b = !nv_tileas.memdesc<32x8xf8E4M3FN, #b, align = 256>
 func.func @sums(%x: !a, %y: !b, %z: tensor<256x8xf16, #c>) {
-  // expected-error @+1 {{sums must be f32, got 'f16'}}
+  // expected-error @+1 {{accumulator must be f32, got 'f16'}}
   %r = nv_tileas.promoted_dot %x, %y, %z by <warpgroup, [64, 8, 32]> depth 32 : !a, !b, tensor<256x8xf16, #c>
   return
 }
@@ -229,7 +229,7 @@ func.func @sums(%x: !a, %y: !b, %z: tensor<256x8xf16, #c>) {
 #a = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512]>
 !a = !nv_tileas.memdesc<64x16xf16, #a, align = 256>
 func.func @width(%x: !a) {
-  // expected-error @+1 {{elements of source and result must be numbers of one width}}
+  // expected-error @+1 {{source and result must have numeric elements of the same width}}
   %r = nv_tileas.memdesc_reinterpret %x : !a -> !nv_tileas.memdesc<64x16xf32, #a>
   return
 }
@@ -239,7 +239,7 @@ func.func @width(%x: !a) {
 #a = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512]>
 !a = !nv_tileas.memdesc<64x16xf16, #a, align = 256>
 func.func @count(%x: !a) {
-  // expected-error @+1 {{source and result must have one memory space and number of elements}}
+  // expected-error @+1 {{source and result must have the same memory space and number of elements}}
   %r = nv_tileas.memdesc_reinterpret %x : !a -> !nv_tileas.memdesc<64x16xf16, #a, stages = 2>
   return
 }
@@ -249,7 +249,7 @@ func.func @count(%x: !a) {
 #a = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512]>
 !a = !nv_tileas.memdesc<64x16xf16, #a, align = 256>
 func.func @alignment(%x: !a) {
-  // expected-error @+1 {{an alignment of 1024 bytes does not follow from 256}}
+  // expected-error @+1 {{alignment 1024 does not divide the source's alignment 256}}
   %r = nv_tileas.memdesc_reinterpret %x : !a -> !nv_tileas.memdesc<64x16xf16, #a, align = 1024>
   return
 }
@@ -260,7 +260,7 @@ func.func @alignment(%x: !a) {
 #small = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16]>
 !a = !nv_tileas.memdesc<64x16xf16, #a, align = 256>
 func.func @apart(%x: !a) {
-  // expected-error @+1 {{are not one behind the other}}
+  // expected-error @+1 {{are not contiguous}}
   %r = nv_tileas.memdesc_reinterpret %x : !a -> !nv_tileas.memdesc<32xf16, #small, stages = 32>
   return
 }
