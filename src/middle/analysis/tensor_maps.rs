@@ -200,7 +200,7 @@ fn plan_with(
     let plan = plan_tensor_copy(&GlobalView { element, alignment, dims }, &tile).map_err(|e| e.to_string())?;
     let (needed, given) = (i64::from(plan.alignment), dest.alignment());
     if given % needed != 0 {
-        return Err(format!("the destination is aligned to {given} bytes, and its swizzle needs {needed}"));
+        return Err(format!("the destination is aligned to {given} bytes, but its swizzle needs {needed}"));
     }
     Ok(plan)
 }

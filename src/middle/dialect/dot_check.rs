@@ -36,7 +36,7 @@ pub(super) unsafe extern "C" fn check(op: MlirOperation, report: MlirStringCallb
         (None, Some(dot)) => WarpgroupDot::of(dot).map(drop),
         (None, None) => Ok(()),
     }));
-    let Err(message) = verdict.unwrap_or_else(|_| Err("internal error in the verifier of products".into())) else {
+    let Err(message) = verdict.unwrap_or_else(|_| Err("internal error in the verifier of dots".into())) else {
         return;
     };
     let text = MlirStringRef { data: message.as_ptr().cast(), length: message.len() };
@@ -55,7 +55,7 @@ struct Check<'c> {
 
 fn verdict(dot: AnyDot<'_>) -> Result<(), String> {
     let error = |e: LayoutError| e.to_string();
-    let tensor = |v| Tensor::of_value(v).ok_or("operand is no tensor");
+    let tensor = |v| Tensor::of_value(v).ok_or("operand is not a tensor");
     let (lhs, rhs, acc) = (tensor(dot.lhs())?, tensor(dot.rhs())?, tensor(dot.acc())?);
     let shape = |t: &Tensor<'_>| Shape::new(&t.shape).map_err(error);
     let product = DotShape::new(&shape(&lhs)?, &shape(&rhs)?, &shape(&acc)?).map_err(error)?;
@@ -65,7 +65,7 @@ fn verdict(dot: AnyDot<'_>) -> Result<(), String> {
     let multiplier = match dot.matrix_instruction() {
         None if instruction == Instruction::FMA => Multiplier::Scalar,
         None if scales_otherwise(dot, instruction) => {
-            return Err("no instruction scales these elements by these blocks".into());
+            return Err("no instruction supports these elements with scales of these blocks".into());
         }
         None => {
             return Err(format!("no instruction {name} multiplies '{}' into '{}'", lhs.element, acc.element));
@@ -89,7 +89,7 @@ fn verdict(dot: AnyDot<'_>) -> Result<(), String> {
     };
     let accumulator = acc.layout().ok_or("acc has no layout")?;
     if !product.is_accumulator(multiplier, &accumulator) {
-        return Err(format!("accumulator does not lie in fragments of {name}"));
+        return Err(format!("accumulator is not laid out in fragments of {name}"));
     }
     let check = Check { context, product, multiplier, accumulator, dot };
     check.operand("lhs", dot.lhs(), check.product.operand(multiplier, &check.accumulator, Operand::A))?;
@@ -108,7 +108,7 @@ fn scales_otherwise(dot: AnyDot<'_>, instruction: Instruction) -> bool {
 impl<'c> Check<'c> {
     fn scales(&self, instruction: Instruction) -> Result<(), String> {
         let AnyDot::Scaled(op) = self.dot else { return Ok(()) };
-        let scales = Tensor::of_value(op.lhs_scale()).ok_or("operand is no tensor")?;
+        let scales = Tensor::of_value(op.lhs_scale()).ok_or("operand is not a tensor")?;
         let scales = Shape::new(&scales.shape).map_err(|e| e.to_string())?;
         let blocks = self.product.with_depth(scales.log2().last().copied().unwrap_or(0));
         let wanted = |side| match instruction.kind {
@@ -126,6 +126,6 @@ impl<'c> Check<'c> {
         if found.is_some_and(|found| found.to_raw().ptr == wanted.to_raw().ptr) {
             return Ok(());
         }
-        Err(format!("layout of {what} does not belong to the accumulator's; expected {wanted}"))
+        Err(format!("layout of {what} does not match the accumulator's; expected {wanted}"))
     }
 }

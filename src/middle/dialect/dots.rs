@@ -261,11 +261,11 @@ impl WarpgroupDot {
         let by = by.ok_or("expected M, N and K of an instruction")?;
         let name = by.to_attr(context_of(op.op()));
         if by.kind != MmaKind::Warpgroup {
-            return Err(format!("{name} is no instruction of warpgroups"));
+            return Err(format!("{name} is not a warpgroup instruction"));
         }
-        let rhs = MemDescType::cast(ty(op.rhs())).ok_or("rhs is no memdesc")?;
+        let rhs = MemDescType::cast(ty(op.rhs())).ok_or("rhs is not a memdesc")?;
         let left = Side::of(op.lhs()).ok_or("lhs is neither memdesc nor tensor")?;
-        let acc = Tensor::of_value(op.acc()).ok_or("acc is no tensor")?;
+        let acc = Tensor::of_value(op.acc()).ok_or("acc is not a tensor")?;
         let missing = || {
             format!(
                 "no instruction {name} multiplies '{}' by '{}' into '{}'",
@@ -285,14 +285,14 @@ impl WarpgroupDot {
         let shape = Shape::new(&acc.shape).map_err(|e| e.to_string())?;
         let [m, n, k] = by.shape;
         let groups = warpgroups_of(&layout, &shape, n)
-            .map_err(|e| format!("accumulator does not lie in fragments of {name}: {e}"))?;
+            .map_err(|e| format!("accumulator is not laid out in fragments of {name}: {e}"))?;
         let lhs = match left {
             Side::Memory(desc) => Some(WarpgroupTile::of("lhs", desc, (0, 1), m)?),
             Side::Registers(tensor) => {
                 let needed = warpgroup_left(&tensor.tile_shape(), groups, storage_bits(tensor.element))
-                    .map_err(|e| format!("lhs cannot lie in fragments of {name}: {e}"))?;
+                    .map_err(|e| format!("lhs cannot be laid out in fragments of {name}: {e}"))?;
                 if tensor.layout() != Some(needed) {
-                    return Err(format!("lhs does not lie in fragments of {name} that belong to the accumulator's"));
+                    return Err(format!("lhs is not laid out in the fragments of {name} that match the accumulator's"));
                 }
                 None
             }
@@ -305,7 +305,7 @@ impl WarpgroupDot {
                 Major::Mn => tile_mma::Major::Mn,
             };
             if !instruction.row.majors.contains(&major) {
-                return Err(format!("{name} takes elements of {what} that are contiguous along K only"));
+                return Err(format!("{name} requires elements of {what} that are contiguous along K"));
             }
         }
         let extents = shape.extents();
@@ -387,15 +387,15 @@ impl<'c> Side<'c> {
 impl WarpgroupTile {
     /// `rows` of the tile along `mn` for each instruction.
     fn of(what: &str, desc: MemDescType<'_>, (mn, k): (usize, usize), rows: u32) -> Result<Self, String> {
-        let wrong = |e: String| format!("{what} does not lie in shared memory as the instruction reads it: {e}");
+        let wrong = |e: String| format!("the instruction cannot read {what} from this shared memory layout: {e}");
         let shape = Shape::new(desc.shape()).map_err(|e| wrong(e.to_string()))?;
-        let shared = shared_layout(desc).ok_or_else(|| wrong("it has no valid layout".into()))?;
+        let shared = shared_layout(desc).ok_or_else(|| wrong("the layout is invalid".into()))?;
         let layout = HardwareLayout::recognise(&shared, &shape, storage_bits(desc.element_type()))
             .map_err(|e| wrong(e.to_string()))?;
         let operand = layout.operand(mn, k, rows).map_err(|e| wrong(e.to_string()))?;
         let (found, needed) = (desc.alignment(), layout.alignment());
         if found < needed.into() {
-            return Err(wrong(format!("its alignment is {found} bytes, and its swizzle needs {needed}")));
+            return Err(wrong(format!("its alignment is {found} bytes, but its swizzle needs {needed}")));
         }
         Ok(Self { layout, operand })
     }

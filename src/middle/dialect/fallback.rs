@@ -100,7 +100,7 @@ impl fmt::Display for Fallback {
             Self::TwoStages => "with rings of at most two stages",
             Self::NoAgents => "without agents",
             Self::NoAgentsTwoStages => "without agents and with rings of at most two stages",
-            Self::Synchronous => "with loads that wait",
+            Self::Synchronous => "with synchronous loads",
         })
     }
 }

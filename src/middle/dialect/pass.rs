@@ -100,7 +100,7 @@ impl PassContext {
         let built = unsafe { (mlirxPassGetAnalysis(self.raw, A::SLOT) as *const A).as_ref() };
         built.unwrap_or_else(|| match ANALYSIS_PANIC.take() {
             Some(payload) => resume_unwind(payload),
-            None => panic!("an analysis has panicked before"),
+            None => panic!("an analysis panicked earlier"),
         })
     }
     pub fn cached_analysis<A: Analysis>(&self) -> Option<&A> {
