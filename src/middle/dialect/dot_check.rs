@@ -1,15 +1,14 @@
-//! The part of the verifier of products that knows instructions and fragments.
+//! The part of the verifier of dots that depends on instructions and fragments.
 //!
-//! Checked: that the table has the instruction for the element types, that it takes all operands from registers, that
-//! the accumulator lies in its fragments, and that operands and scales lie as belongs to the accumulator. Not checked:
-//! whether the target has the instruction, and whether it is generated; the lowering says so.
+//! Checked: the table has the instruction for the element types, the instruction takes all operands from registers,
+//! the accumulator is laid out in its fragments, and the layouts of operands and scales match the accumulator's. Not
+//! checked: that the target has the instruction and that the compiler can emit it; the lowering reports that.
 //!
-//! Of products of warpgroups: that the table has the instruction, that the accumulator lies in its fragments, and that
-//! both operands lie in shared memory in an order, at an alignment and with strides that it reads.
+//! Checked for warpgroup dots: the table has the instruction, the accumulator is laid out in its fragments, and the
+//! instruction can read the order, alignment and strides of both operands in shared memory.
 //!
-//! The C++ of the dialect has verified ranks, shapes and equal element types before, and is what calls this: the
-//! algebra of layouts and the table of instructions exist once, and C++ asks for their verdict instead of repeating
-//! them.
+//! The dialect's C++ calls this check after it has verified ranks, shapes and equal element types. The layout algebra
+//! and the table of instructions exist only in Rust, so C++ does not repeat the check.
 
 use super::{
     dots::{AnyDot, Instruction, SharedDot, WarpgroupDot, element_of},
@@ -27,7 +26,7 @@ use std::{
 use tile_layout::{DotShape, Layout, LayoutError, Multiplier, Operand, Shape, warpgroups_of};
 use tile_mma::Storage;
 
-/// What C++ calls: reports what is wrong with a product, if anything is.
+/// Called from C++: reports the error in a dot, if there is one.
 pub(super) unsafe extern "C" fn check(op: MlirOperation, report: MlirStringCallback, data: *mut c_void) {
     let (op, Some(report)) = (op_ref(op), report) else { return };
     // A panic must not unwind into C++.
@@ -40,11 +39,11 @@ pub(super) unsafe extern "C" fn check(op: MlirOperation, report: MlirStringCallb
         return;
     };
     let text = MlirStringRef { data: message.as_ptr().cast(), length: message.len() };
-    // SAFETY: the callback copies the text, and `data` is what the caller passed for it.
+    // SAFETY: the callback copies the text, and `data` is the pointer that the caller passed for it.
     unsafe { report(text, data) };
 }
 
-/// A product's operands with their layouts.
+/// The operands of a dot with their layouts.
 struct Check<'c> {
     context: &'c Context,
     product: DotShape,
@@ -70,7 +69,7 @@ fn verdict(dot: AnyDot<'_>) -> Result<(), String> {
         None => {
             return Err(format!("no instruction {name} multiplies '{}' into '{}'", lhs.element, acc.element));
         }
-        // Operands are on their way to shared memory: `tileas-materialize-async` takes them there.
+        // The operands are still in registers; `tileas-materialize-async` will move them to shared memory.
         Some(i) if instruction.kind == MmaKind::Warpgroup => {
             let accumulator = acc.layout().ok_or("acc has no layout")?;
             return warpgroups_of(&accumulator, &shape(&acc)?, i.n).map(|_| ()).map_err(error);
@@ -97,7 +96,7 @@ fn verdict(dot: AnyDot<'_>) -> Result<(), String> {
     check.scales(instruction)
 }
 
-/// Whether an instruction multiplies the elements with other factors, or factors of other blocks.
+/// Whether the instruction exists for these elements, but with other scales or other scale blocks.
 fn scales_otherwise(dot: AnyDot<'_>, instruction: Instruction) -> bool {
     let element = Tensor::of_value(dot.lhs()).and_then(|t| element_of(t.element, false));
     let unit = instruction.unit().filter(|_| instruction.kind == MmaKind::BlockScale);
@@ -119,7 +118,7 @@ impl<'c> Check<'c> {
         self.operand("the scales of rhs", op.rhs_scale(), wanted(Operand::B))
     }
 
-    /// One operand that lies elsewhere than it must.
+    /// Checks the layout of one operand.
     fn operand(&self, what: &str, v: Val<'c>, wanted: Result<Layout, LayoutError>) -> Result<(), String> {
         let wanted = layout_attr(self.context, &wanted.map_err(|e| e.to_string())?);
         let found = Tensor::of_value(v).and_then(|t| t.encoding);
