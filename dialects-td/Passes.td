@@ -187,8 +187,8 @@ def TileAASliceDots : Pass<"tileaa-slice-dots", "::mlir::ModuleOp"> {
 def TileAAOutlineProducers : Pass<"tileaa-outline-producers", "::mlir::ModuleOp"> {
   let summary = "move the computation of dot operands to the producer's warps";
   let description = [{
-    Moves the ops that compute an operand into a `nv_tileas.async.pipeline.produce_one`, in which layouts are those of
-    the producer's warps. Applies to the producer-computed operands, those that `tileaa-plan-dots` has marked because
+    Moves the ops that compute an operand into a `nv_tileas.async.pipeline.produce_one`, whose layouts refer to the producer's
+    warps. Applies to producer-computed operands, which `tileaa-plan-dots` has marked because
     TMA cannot load them.
   }];
   let statistics = [

@@ -146,7 +146,7 @@ MLIR_CAPI_EXPORTED MlirOperation mlirxOperationPrev(MlirOperation);
 MLIR_CAPI_EXPORTED bool mlirxOperationIsTerminatorTrait(MlirOperation);
 MLIR_CAPI_EXPORTED bool mlirxOperationIsPure(MlirOperation);
 enum MlirxEffectKind { MlirxAllocates, MlirxFrees, MlirxReads, MlirxWrites };
-// Calls `each` for every memory effect of an operation, except those of its regions, with the name of the resource
+// Calls `each` for every memory effect of an operation, excluding its regions, with the name of the resource
 // and the number of the affected operand, or -1. Returns false if the effects are unknown.
 MLIR_CAPI_EXPORTED bool mlirxOperationEffects(MlirOperation, void (*each)(enum MlirxEffectKind, MlirStringRef resource,
                                                                           intptr_t operand, void *), void *user);

@@ -86,7 +86,7 @@ def CudaTile_ComparisonPredicateAttr
     : CudaTile_EnumAttr<CudaTile_ComparisonPredicate, "comparison_predicate">;
 
 def CudaTile_PaddingValue : CudaTile_I32Enum<"PaddingValue",
-    "value of tile elements that lie outside of the tensor", [
+    "value of tile elements outside the tensor", [
       I32EnumAttrCase<"Zero", 0, "zero">,
       I32EnumAttrCase<"NegZero", 1, "neg_zero">,
       I32EnumAttrCase<"Nan", 2, "nan">,

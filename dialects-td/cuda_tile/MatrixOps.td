@@ -1,4 +1,4 @@
-//===- MatrixOps.td - Matrix multiplication ----------------------*- tablegen -*-===//
+//===- MatrixOps.td - Matrix multiplication ------------------*- tablegen -*-===//
 #ifndef CUDA_TILE_MATRIX_OPS_TD
 #define CUDA_TILE_MATRIX_OPS_TD
 

@@ -50,7 +50,7 @@ def CudaTile_LoadViewTkoOp : CudaTile_Op<"load_view_tko",
     [AttrSizedOperandSegments]> {
   let summary = "loads one tile of a view";
   let description = [{
-    `inbounds` promises, per dimension of the index, that the tile lies within
+    `inbounds` promises, per dimension of the index, that the tile is within
     the view; a violated promise is undefined behavior. In the other dimensions,
     out-of-bounds elements are padded on loads.
   }];
@@ -79,7 +79,7 @@ def CudaTile_StoreViewTkoOp : CudaTile_Op<"store_view_tko",
     [AttrSizedOperandSegments]> {
   let summary = "stores one tile of a view";
   let description = [{
-    `inbounds` promises, per dimension of the index, that the tile lies within
+    `inbounds` promises, per dimension of the index, that the tile is within
     the view; a violated promise is undefined behavior. In the other dimensions,
     out-of-bounds elements are not stored.
   }];

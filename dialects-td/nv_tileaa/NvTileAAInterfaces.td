@@ -2,7 +2,7 @@
 // expensive recomputation is, whether elements move between threads, which memory they access, and how they
 // synchronize.
 //
-// Every op answers. The `Op` classes of both dialects take a behaviour as an argument, so an op without one does not
+// Every op answers. The `Op` classes of both dialects take a behavior as an argument, so an op without one does not
 // build. Ops with effects name the memory that they access; tests/behaviour.rs checks this for every op.
 #ifndef NV_TILEAA_INTERFACES_TD
 #define NV_TILEAA_INTERFACES_TD
@@ -83,7 +83,7 @@ def NvTileAA_Movement : NvTileAA_InterfaceEnum<"Movement", "whether elements mov
     // Always, through shuffles or shared memory.
     NvTileAA_MovementThreads]>;
 
-/// The answers of an op. The named behaviours are below.
+/// The answers of an op. The named behaviors are below.
 class NvTileAA_Behaviour<I32EnumAttrCase layoutRelation, I32EnumAttrCase recomputation, I32EnumAttrCase elementMovement> {
   I32EnumAttrCase layout = layoutRelation;
   I32EnumAttrCase cost = recomputation;
@@ -136,7 +136,7 @@ def TileOpInterface : OpInterface<"TileOpInterface"> {
 
 //===-- memory --------------------------------------------------------------//
 // TMA copies, and tensor cores reading operands from shared memory, use the async proxy. A fence must separate their
-// accesses from those of threads. An op that returns an `async_token` accesses memory until the token has been
+// accesses from threads' accesses. An op that returns an `async_token` accesses memory until the token has been
 // awaited.
 
 def NvTileAA_GlobalMemory : Resource<"::nv_tileaa::GlobalMemory">;

@@ -8,7 +8,7 @@
 def NvTileAA_CallOp : NvTileAA_Op<"call", NvTileAA_Program, [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "calls a function of the same module";
   let description = [{
-    All threads of the tile block call it. The types of arguments and results are those of the function.
+    All threads of the tile block call it. Arguments and results have the function's types.
 
     ```mlir
     %y = nv_tileaa.call @f(%x) : (tensor<16xf32>) -> tensor<16xf32>

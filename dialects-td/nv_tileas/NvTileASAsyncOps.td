@@ -113,7 +113,7 @@ def NvTileAS_AsyncWaitOp : NvTileAS_SyncOp<"async.wait", NvTileAA_Program, NvTil
 }
 
 def NvTileAS_AsyncFenceOp : NvTileAS_Op<"async.fence", NvTileAA_Program, [NvTileAA_TouchesAll]> {
-  let summary = "orders this thread's shared memory accesses before those of the async proxy";
+  let summary = "orders this thread's shared memory accesses before accesses of the async proxy";
   let description = [{
     Warpgroup dots and TMA copies access shared memory through the async proxy. They observe the stores of threads
     once each storing thread has executed a fence and a barrier has then synchronized these threads with the issuing

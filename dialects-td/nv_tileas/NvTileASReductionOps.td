@@ -60,7 +60,7 @@ def NvTileAS_CarryOp : NvTileAS_CombiningOp<"carry", NvTileAA_Collective, [AttrS
     Dimension `dim` numbers the segments, which were scanned along the next dimension. `totals` lack that next
     dimension and hold the last element of each scanned segment. Every element is combined with the totals of all
     earlier segments. Each thread holds the totals of all segments in its registers; the thread bits of all other
-    dimensions agree with those of the segments.
+    dimensions agree with the segments'.
   }];
   let arguments = (ins Variadic<NvTileAS_Tensor>:$scanned, Variadic<NvTileAS_Tensor>:$totals, I64Attr:$dim,
       UnitAttr:$reverse);

@@ -68,7 +68,7 @@ static ConversionModes getConversionModes(Type from, Type to) {
     return {{NearestEven, Zero, NearestAway},
             " for conversion from f32 to tf32. Only 'nearest_even', 'zero', and "
             "'nearest_away' are supported"};
-  // The largest numbers of the format exceed those of f16.
+  // The largest numbers of the format exceed f16's.
   bool narrows = isF8E5M3Element(from) && to.isF16();
   if ((isSmall(from) && !narrows) || (!from.isF64() && to.isF32()) ||
       ((from.isBF16() || from.isF16()) && to.isTF32()))

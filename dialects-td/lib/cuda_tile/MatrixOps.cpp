@@ -1,4 +1,4 @@
-//===- MatrixOps.cpp - Verifiers of matrix products -----------------------===//
+//===- MatrixOps.cpp - Verifiers of matrix multiplication -----------------===//
 //
 // Invariants, in the order in which they are checked: rank 2 or 3; equal batch
 // extents; K, M and N agree between the operands; the table lists the combination

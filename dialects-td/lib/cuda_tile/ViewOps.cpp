@@ -350,8 +350,8 @@ LogicalResult AtomicRedViewTkoOp::verify() {
   return verifyInbounds(*this, getInbounds(), view);
 }
 
-// Checks shared by the multimem operations. The element types are those of the
-// instructions.
+// Checks shared by the multimem operations. The instructions determine the element
+// types.
 static LogicalResult verifyMultimem(Operation *op, TileView view, TileType tile,
                                     OperandRange index,
                                     std::optional<ArrayRef<bool>> inbounds) {

@@ -42,14 +42,14 @@ static LogicalResult verifyAccess(Operation *op, Type ptr, Type value, Value mas
   return success();
 }
 
-// Invariants: those of an access; fill values have the type of the result.
+// Invariants: as for an access; fill values have the type of the result.
 LogicalResult LoadOp::verify() {
   if (getOther() && getOther().getType() != getResult().getType())
     return emitOpError("fill values must have the type of the result");
   return verifyAccess(*this, getPtr().getType(), getResult().getType(), getMask());
 }
 
-// Invariants: those of an access.
+// Invariants: as for an access.
 LogicalResult StoreOp::verify() { return verifyAccess(*this, getPtr().getType(), getValue().getType(), getMask()); }
 
 // Invariants of an access through a view: the value is a tile of the view; one index per dimension, an integer, or
@@ -75,7 +75,7 @@ LogicalResult TiledStoreOp::verify() {
   return verifyTiled(*this, getView().getType(), getValue().getType(), getIndices());
 }
 
-// Invariants of multicast accesses: those of a tile of a view; the elements and the kind have an instruction.
+// Invariants of multicast accesses: as for an access of a view; the elements and the kind have an instruction.
 LogicalResult MultimemLoadReduceOp::verify() {
   if (failed(verifyTiled(*this, getView().getType(), getResult().getType(), getIndices())))
     return failure();
@@ -92,7 +92,7 @@ LogicalResult MultimemStoreOp::verify() {
   return verifyMultimemElement(*this, elementOf(getValue().getType()));
 }
 
-// Invariants: those of an access; the kind applies to the element type.
+// Invariants: as for an access; the kind applies to the element type.
 LogicalResult AtomicRmwOp::verify() {
   if (failed(verifyAccess(*this, getPtr().getType(), getValue().getType(), getMask())))
     return failure();
@@ -103,7 +103,7 @@ LogicalResult AtomicRmwOp::verify() {
   return success();
 }
 
-// Invariants: those of an access.
+// Invariants: as for an access.
 LogicalResult AtomicCasOp::verify() {
   return verifyAccess(*this, getPtr().getType(), getValue().getType(), getMask());
 }

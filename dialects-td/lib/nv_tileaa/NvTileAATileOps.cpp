@@ -28,7 +28,7 @@ LogicalResult UnpackOp::verify() { return verifyBytes(*this, tensor(getResult())
 
 LogicalResult DotOp::verify() { return verifyProduct(*this, tensor(getLhs()), tensor(getRhs()), tensor(getAcc())); }
 
-// Invariants: those of a dot and of its scales.
+// Invariants: as for a dot and its scales.
 LogicalResult DotScaledOp::verify() {
   RankedTensorType lhs = tensor(getLhs()), acc = tensor(getAcc());
   if (failed(verifyProduct(*this, lhs, tensor(getRhs()), acc)))

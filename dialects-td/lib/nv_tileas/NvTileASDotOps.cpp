@@ -67,7 +67,7 @@ LogicalResult DotOp::verify() {
   return checkProduct(*this);
 }
 
-// Invariants: those of a dot and of its scales.
+// Invariants: as for a dot and its scales.
 LogicalResult DotScaledOp::verify() {
   RankedTensorType lhs = tensor(getLhs()), acc = tensor(getAcc());
   if (failed(nv_tileaa::verifyProduct(*this, lhs, tensor(getRhs()), acc)) ||
@@ -121,7 +121,7 @@ void PromotedDotOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &e
   getProductEffects({&getLhsMutable(), &getRhsMutable()}, effects);
 }
 
-// Invariants: those of its tiles; nothing reads the result.
+// Invariants: as for its tiles; nothing reads the result.
 LogicalResult AsyncDotOp::verify() {
   if (failed(verifyTiles(*this, getLhs().getType(), getRhs().getType(), tensor(getAcc()))))
     return failure();
@@ -134,7 +134,7 @@ LogicalResult AsyncDotOp::verify() {
   return checkProduct(*this);
 }
 
-// Invariants: those of its tiles; the accumulator is f32; the depth is a multiple of the instruction's K and divides
+// Invariants: as for its tiles; the accumulator is f32; the depth is a multiple of the instruction's K and divides
 // the tiles' K.
 LogicalResult PromotedDotOp::verify() {
   RankedTensorType acc = tensor(getAcc());

@@ -1,6 +1,6 @@
 // Verifiers of the ops of nv_tileas that combine elements along one dimension.
 //
-// Checked here: shapes, types, bodies, and that the layouts of the results follow from those of the operands. Not
+// Checked here: shapes, types, bodies, and that the layouts of the results follow from the operands'. Not
 // checked here: that bodies are associative and identities neutral, and that a reduction or scan stays within a warp,
 // which only lowering requires.
 #include "nv_tileaa/Aggregates.h"

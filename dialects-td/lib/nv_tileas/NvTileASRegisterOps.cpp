@@ -39,7 +39,7 @@ LogicalResult RegisterLoopOp::verifyRegions() {
   return success();
 }
 
-// Whether the bases of `part` are those of `whole` with its last register bits moved after the warp bits. `whole` may
+// Whether `part` has the bases of `whole` with its last register bits moved after the warp bits. `whole` may
 // have fewer warps than the CTA, in which case zeros fill the gap.
 static LogicalResult verifyChunk(Operation *op, Value whole, Value part, Value chunk) {
   RankedTensorType all = tensorOf(whole), some = tensorOf(part);

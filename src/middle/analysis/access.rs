@@ -245,7 +245,7 @@ impl AccessPlan {
         }
         let is_combined = |d: &usize| combined.reduced.contains(d) || combined.scanned.contains(d);
         let after: Vec<usize> = self.order.iter().skip(1).chain(self.order.first()).copied().collect();
-        // Assigns threads to dimensions that are not combined before those that are.
+        // Assigns threads to uncombined dimensions before combined ones.
         let mut others_first = after.clone();
         others_first.sort_by_key(is_combined);
         let spreads: [[&[usize]; 2]; 3] =

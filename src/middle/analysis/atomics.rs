@@ -1,4 +1,4 @@
-//! The instructions of atomic updates: those that each target has for a kind of update and an element type.
+//! The instruction that each target has for a kind of atomic update and an element type.
 //!
 //! | kind | elements | instruction |
 //! |---|---|---|

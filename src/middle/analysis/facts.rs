@@ -511,7 +511,7 @@ fn add(a: &Fact, b: &Fact, unit_a: u64, unit_b: u64) -> Fact {
 }
 
 fn sub(a: &Fact, b: &Fact) -> Fact {
-    // Runs of the subtrahend become decreasing, so only those of the minuend survive.
+    // Runs of the subtrahend become decreasing, so only the minuend's survive.
     let mut flat = b.clone();
     for d in 0..b.contiguity.len() {
         flat.divisor[d] = b.every(d, 1);

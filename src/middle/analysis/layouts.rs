@@ -67,7 +67,7 @@ pub fn slice_over_blocks(slice: &Layout, part: &Tensor<'_>, whole: &Tensor<'_>) 
 }
 
 /// Returns the source register of each result register, if nothing moves between threads. For an extraction, the
-/// slice number occupies the bits above those of the result's register.
+/// slice number occupies the bits above the result's register bits.
 pub fn kept_in_registers(
     from: &Layout,
     to: &Layout,

@@ -1,4 +1,4 @@
-//! The instructions for multicast memory: those that PTX has for an action and an element type, from sm_90 on.
+//! The PTX instructions for multicast memory, by action and element type, from sm_90 on.
 //!
 //! | action | elements | instruction |
 //! |---|---|---|

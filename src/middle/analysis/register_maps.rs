@@ -8,7 +8,7 @@ use super::layouts::project;
 use crate::dialect::layouts::Tensor;
 use tile_layout::{Layout, LinearMap, register_map};
 
-/// Returns the map of a result of type `to`, whose registers are those of `whole`, from a source of type `from`. The
+/// Returns the map of a result of type `to`, with the registers of `whole`, from a source of type `from`. The
 /// source is the same tensor in another layout, a tensor with broadcast dimensions of extent one, or, with `sliced`,
 /// a larger tensor that contains the result as a slice.
 pub fn gather(from: &Tensor<'_>, to: &Tensor<'_>, whole: &Layout, sliced: bool) -> Option<Vec<u64>> {
@@ -20,7 +20,7 @@ pub fn gather(from: &Tensor<'_>, to: &Tensor<'_>, whole: &Layout, sliced: bool) 
     Some(register_map(&from.layout()?, &wanted)?.columns().to_vec())
 }
 
-/// Returns the map of a concatenation along `dim` from either operand. The operand's registers are those of `whole`
+/// Returns the map of a concatenation along `dim` from either operand. The operand has the registers of `whole`
 /// without the bit that selects the half.
 pub fn halves(to: &Tensor<'_>, whole: &Layout, dim: usize) -> Option<Vec<u64>> {
     let left_out = whole.half_register(half_bit(to, dim)?);

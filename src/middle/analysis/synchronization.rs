@@ -184,7 +184,7 @@ impl<'c> Races<'c> {
     }
 }
 
-/// Decides whether pairs of accesses conflict, and collects those that do.
+/// Decides whether pairs of accesses conflict, and collects the conflicts.
 struct Judge<'c> {
     accesses: Vec<Judged<'c>>,
     /// Rings with stage numbers, in the order of their first access.

@@ -230,7 +230,7 @@ impl Effect {
     }
 }
 
-/// Returns the effects of an op, except those of its regions, or `None` if they are unknown.
+/// Returns the effects of an op, excluding its regions, or `None` if they are unknown.
 pub fn effects(op: OpRef<'_>) -> Option<Vec<Effect>> {
     unsafe extern "C" fn each(
         kind: ffi::MlirxEffectKind,

@@ -1,4 +1,4 @@
-//! The threads that run an op: all threads of the CTA, or those of an agent.
+//! The threads that run an op: all threads of the CTA, or an agent's threads.
 //!
 //! Groups of warps run the regions of ops with `ThreadScopeOpInterface`. In such a region, warps, threads and
 //! barriers are numbered within the group, and "uniform" means equal in all of its threads.

@@ -106,7 +106,7 @@ pub(super) enum Step<'c> {
     WaitForWork(Work, i64),
 }
 
-/// Returns the steps of an op, except those of its regions.
+/// Returns the steps of an op, excluding its regions.
 pub(super) fn steps<'c>(op: OpRef<'c>) -> Vec<Step<'c>> {
     let layout = |v: Val<'c>| Tensor::of_value(v).and_then(|t| t.layout());
     let is_asynchronous = results(op).any(|r| AsyncTokenType::cast(ty(r)).is_some());
