@@ -37,7 +37,7 @@ func.func @rank(%x: !a, %y: !deep, %z: !c) {
 !c = tensor<64x8xf32, #c>
 !ring = !nv_tileas.memdesc<64x16xf16, #a, stages = 3, align = 256>
 func.func @stages(%x: !ring, %y: !b, %z: !c) {
-  // expected-error @+1 {{operands must be one stage of a storage in shared memory, got}}
+  // expected-error @+1 {{operands must be a single stage in shared memory, got}}
   %r = nv_tileas.async.dot %x, %y, %z by <warpgroup, [64, 8, 16]> : !ring, !b, !c
   return
 }
