@@ -3,7 +3,7 @@
 // synchronize.
 //
 // Every op answers. The `Op` classes of both dialects take a behavior as an argument, so an op without one does not
-// build. Ops with effects name the memory that they access; tests/behaviour.rs checks this for every op.
+// build. Ops with effects name the memory that they access; the build script checks this for every op.
 #ifndef NV_TILEAA_INTERFACES_TD
 #define NV_TILEAA_INTERFACES_TD
 
