@@ -31,7 +31,8 @@ def LoopSplit : Pass<"loop-split"> {
     innermost attribute wins.
   }];
   let options = [
-    Option<"splitThreshold", "split-threshold", "int64_t", "1", "smallest branch, in operations, that is worth a split; 0 never splits">
+    Option<"splitThreshold", "split-threshold", "int64_t", "1",
+           "smallest branch, in operations, that is worth a split; 0 never splits">
   ];
   let statistics = [
     Statistic<"numSplit", "num-split", "loops split">
@@ -71,7 +72,8 @@ def ConvertCudaTileToTileAA : Pass<"convert-cudatile-to-tileaa", "::mlir::Module
   let options = [
     Option<"approx", "approx", "bool", "false", "approximate f32 division, roots, exponentials and tanh">,
     Option<"ftz", "ftz", "bool", "false", "flush subnormal f32 operands and results to zero">,
-    Option<"strictTypes", "strict-types", "std::string", "\"\"", "target, sm_NN, whose type restrictions apply; empty for none">
+    Option<"strictTypes", "strict-types", "std::string", "\"\"",
+           "target, sm_NN, whose type restrictions apply; empty for none">
   ];
   let dependentDialects = ["arith", "gpu", "math", "nv_tileaa", "scf", "ub"];
 }
@@ -79,9 +81,9 @@ def ConvertCudaTileToTileAA : Pass<"convert-cudatile-to-tileaa", "::mlir::Module
 def ConvertTileAAToTileAS : Pass<"convert-tileaa-to-tileas", "::mlir::ModuleOp"> {
   let summary = "convert nv_tileaa to nv_tileas with default layouts";
   let description = [{
-    Gives every tensor the default layout of its shape. The number of warps comes from the first of these that
-    specifies one: the function, the function's hints for the target, the option, and a choice by the function's tiles
-    and dots.
+    Gives every tensor the default layout of its shape. The number of warps comes from the function, or else from its
+    hints for the target, or else from the option. If none of them specifies it, the pass chooses it by the function's
+    tiles and dots.
   }];
   let options = [
     Option<"numWarps", "num-warps", "int64_t", "0",
@@ -187,9 +189,9 @@ def TileAASliceDots : Pass<"tileaa-slice-dots", "::mlir::ModuleOp"> {
 def TileAAOutlineProducers : Pass<"tileaa-outline-producers", "::mlir::ModuleOp"> {
   let summary = "move the computation of dot operands to the producer's warps";
   let description = [{
-    Moves the ops that compute an operand into a `nv_tileas.async.pipeline.produce_one`, whose layouts refer to the producer's
-    warps. Applies to producer-computed operands, which `tileaa-plan-dots` has marked because
-    TMA cannot load them.
+    Moves the ops that compute an operand into a `nv_tileas.async.pipeline.produce_one`, whose layouts refer to the
+    producer's warps. Applies to producer-computed operands, which `tileaa-plan-dots` has marked because TMA cannot
+    load them.
   }];
   let statistics = [
     Statistic<"numOutlined", "num-outlined", "operands that producers compute">
@@ -208,7 +210,7 @@ def TileASPingPong : Pass<"tileas-ping-pong", "::mlir::ModuleOp"> {
   let options = [
     Option<"computeCapability", "compute-capability", "std::string", "\"sm_100\"", "target, sm_NN">,
     Option<"when", "when", "std::string", "\"if-faster\"",
-           "always (wherever possible), never, or if-faster, by the machine model">
+           "always, wherever possible; never; or if-faster, according to the machine model">
   ];
   let statistics = [
     Statistic<"numLoops", "num-loops", "loops with ping-pong">
@@ -506,7 +508,7 @@ def TileASSlicing : Pass<"tileas-slicing", "::mlir::ModuleOp"> {
 def TileASCheckSynchronization : Pass<"tileas-check-synchronization", "::mlir::ModuleOp"> {
   let summary = "prove that barriers separate conflicting accesses of shared memory";
   let description = [{
-    A conflict is a pair of accesses to the same byte by different warps, at least one of them a write, that is not
+    A conflict is a pair of accesses to the same byte by different threads, at least one of them a write, that is not
     separated by a barrier on some path. Each conflict is an error at the later access, with a note at the earlier
     one. Shared memory must have its offsets (`tileas-optimize-alloc-tensor`).
 

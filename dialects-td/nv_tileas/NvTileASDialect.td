@@ -24,7 +24,8 @@ def NvTileAS_Dialect : Dialect {
     void registerAttrs();
 
     // Checks whether the instruction of a dot exists and whether its operands have the layouts that the instruction
-    // takes (see capi/nv_tileas.h). Set before any program is verified; without it, the layouts of dots are not checked.
+    // takes (see capi/nv_tileas.h). Set before any program is verified; without it, the layouts of dots are not
+    // checked.
     void setProductCheck(TileirProductCheck check) { productCheck = check; }
     ::mlir::LogicalResult checkProduct(::mlir::Operation *op) const;
 

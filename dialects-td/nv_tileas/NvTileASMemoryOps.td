@@ -27,8 +27,8 @@ def NvTileAS_ReplicateOp : NvTileAS_Op<"replicate", NvTileAA_Collective, [Pure, 
 
 def NvTileAS_AtomicRmwOp : NvTileAS_Op<"atomic_rmw", NvTileAA_Access, [AttrSizedOperandSegments,
     MemoryEffects<[NvTileAA_ReadsGlobal, NvTileAA_WritesGlobal]>, AllTypesMatch<["value", "result"]>]> {
-  let summary = "atomic read-modify-write through pointers, at most `vector` adjacent elements along dimension `along` at a time";
-  let description = "Returns the old values, in the owners of the elements. Values whose mask is false are unspecified.";
+  let summary = "atomic read-modify-write through pointers, at most `vector` adjacent elements along `along` at a time";
+  let description = "Returns the old values, in the owners of the elements; unspecified where the mask is false.";
   let arguments = (ins NvTileAA_AtomicKindAttr:$kind, NvTileAS_Tensor:$ptr, NvTileAS_Tensor:$value,
       Optional<NvTileAS_Tensor>:$mask, Optional<NvTileAA_MemTokenType>:$token,
       NvTileAA_OrderingAttr:$ordering, NvTileAA_ScopeAttr:$scope,
@@ -80,7 +80,7 @@ def NvTileAS_TiledAtomicRmwOp : NvTileAS_Op<"tiled_atomic_rmw", NvTileAA_Access,
 
 def NvTileAS_MultimemLoadReduceOp : NvTileAS_Op<"multimem_load_reduce", NvTileAA_Access, [AttrSizedOperandSegments,
     MemoryEffects<[NvTileAA_ReadsGlobal]>]> {
-  let summary = "reads one tile of a multicast view in each memory, at most `vector` elements at a time, and combines them";
+  let summary = "reads and combines one tile of a multicast view in all memories, at most `vector` elements at a time";
   let description = "Returns the result in the owners of the elements.";
   let arguments = (ins NvTileAA_AtomicKindAttr:$kind, NvTileAA_TiledViewType:$view, Variadic<AnyType>:$indices,
       Optional<NvTileAA_MemTokenType>:$token, NvTileAA_OrderingAttr:$ordering, OptionalAttr<NvTileAA_ScopeAttr>:$scope,
@@ -132,7 +132,7 @@ def NvTileAS_MultimemStoreOp : NvTileAS_Op<"multimem_store", NvTileAA_Access, [A
 //===-- scratch memory ------------------------------------------------------//
 
 def NvTileAS_HeapAllocOp : NvTileAS_Op<"heap_alloc", NvTileAA_Program, [MemoryEffects<[NvTileAA_AllocatesGlobal]>]> {
-  let summary = "allocates memory on the device heap; one thread of the CTA does so, and traps if the heap is exhausted";
+  let summary = "allocates memory on the device heap, in one thread of the CTA; traps if the heap is exhausted";
   let description = "The result's only element is the address, a multiple of 16 bytes, held by its owner.";
   let arguments = (ins ConfinedAttr<I64Attr, [IntPositive]>:$bytes);
   let results = (outs NvTileAS_Tensor:$result);

@@ -192,7 +192,7 @@ def NvTileAS_LocalTransposeOp : NvTileAS_Op<"local_transpose", NvTileAA_Program>
 
 def NvTileAS_BarrierOp : NvTileAS_SyncOp<"barrier", NvTileAA_Program, NvTileAA_SyncBarrier, NvTileAA_ScopeAgent,
     [NvTileAA_TouchesAll]> {
-  let summary = "barrier for all threads of an agent, or of the CTA outside agents; earlier accesses become visible to all";
+  let summary = "barrier for all threads of an agent, or of the CTA outside agents; makes earlier accesses visible";
   let description = [{
     `id` is the number of the hardware barrier and `threads` the number of participating threads. Both are absent
     until lowering to one thread's program, because they follow from the enclosing region.
