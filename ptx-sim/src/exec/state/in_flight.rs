@@ -1,4 +1,4 @@
-//! Asynchronous operations in flight: what they do, what they signal, and what they have read already.
+//! Asynchronous operations in flight: their effects, their signals, and the data that they have already read.
 
 use super::phases::Phases;
 use super::place::Place;
@@ -8,7 +8,7 @@ use crate::units::{Coordinates, ReduceOp, ReduceType, TensorMap};
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
 
-/// What an operation signals when it has been applied: CTA slot and shared offset of an mbarrier.
+/// The signal that an operation sends when it has been applied: CTA slot and shared offset of an mbarrier.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Signal {
     pub cta: usize,
@@ -48,11 +48,11 @@ pub(crate) struct LaneCopy {
     pub src: Place,
     pub dst: Place,
     pub bytes: u32,
-    /// Bytes read; the rest is zero.
+    /// Bytes read; the rest of the destination is filled with zeros.
     pub src_bytes: u32,
 }
 
-/// What an operation does.
+/// The effect of an operation.
 #[derive(Clone, Debug)]
 pub(crate) enum Work {
     Lanes(Vec<LaneCopy>),
@@ -90,11 +90,11 @@ pub(crate) enum Work {
         ty: Type,
         value: u64,
     },
-    /// The end of the `tcgen05` operations that a thread has started so far: warp and lane.
+    /// The completion of the `tcgen05` operations that a thread has started so far: warp and lane.
     Commit(u32, u8),
 }
 
-/// A write that has been read from its source already.
+/// A write whose source has already been read.
 #[derive(Clone, Debug)]
 pub(crate) enum Staged {
     Write(Place, Vec<u8>),
@@ -117,13 +117,13 @@ pub(crate) struct AsyncOp {
     pub staged: Option<Vec<Staged>>,
 }
 
-/// The operations in flight, by number of issue.
+/// The operations in flight, by issue number.
 #[derive(Debug)]
 pub(crate) struct AsyncEngine {
     pub late: bool,
     pub next: u64,
     pub pending: BTreeMap<u64, AsyncOp>,
-    /// Arrivals that wait for the operations listed.
+    /// Arrivals that wait for the listed operations.
     pub arrivals: Vec<(Vec<u64>, Signal)>,
     pub phases: Phases,
 }
@@ -133,12 +133,12 @@ impl AsyncEngine {
         AsyncEngine { late, next: 1, pending: BTreeMap::new(), arrivals: Vec::new(), phases: Phases::default() }
     }
 
-    /// The operation in flight that is going to write a place.
+    /// The operation in flight that will write `target`.
     pub fn writer(&self, target: Place) -> Option<&AsyncOp> {
         self.pending.values().find(|op| op.covers(target))
     }
 
-    /// Whether an operation in flight concerns the shared memory of these CTA slots.
+    /// Whether an operation in flight accesses the shared memory of these CTA slots.
     pub fn uses_ctas(&self, ctas: &std::ops::Range<usize>) -> bool {
         self.pending.values().any(|op| op.touches(ctas))
     }
@@ -150,7 +150,7 @@ impl AsyncEngine {
             .collect()
     }
 
-    /// A number for an operation that is done at once, in the order of those in flight.
+    /// Returns a number for an operation that completes immediately, in the issue order of the others.
     pub fn number(&mut self) -> u64 {
         self.next += 1;
         self.next - 1

@@ -1,4 +1,4 @@
-//! What a launch consists of while it runs. No module here knows an instruction's effect.
+//! The state of a running launch. No module here implements an instruction.
 
 pub mod coverage;
 pub mod error;

@@ -1,15 +1,15 @@
-//! Where an address leads.
+//! A resolved memory location.
 
 use super::memory::{CONST_BASE, PARAM_BASE};
 
-/// Where an address leads.
+/// A memory location: the result of resolving an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     /// Global, constant or parameter memory, by generic address.
     Global(u64),
     /// Shared memory of a CTA slot.
     Shared { cta: usize, offset: u32 },
-    /// The lane's own local memory.
+    /// Local memory of the lane.
     Local(u32),
 }
 
@@ -32,7 +32,7 @@ impl Place {
         }
     }
 
-    /// The place `n` bytes further on.
+    /// The location `n` bytes further.
     pub fn plus(self, n: u64) -> Place {
         match self {
             Place::Global(a) => Place::Global(a.wrapping_add(n)),

@@ -1,4 +1,4 @@
-//! Which bits of registers nobody has written, as [`crate::exec::units::defined`] keeps them.
+//! Tracks which bits of registers were never written, for [`crate::exec::units::defined`].
 
 use super::{
     lanes::{Lanes, store},
@@ -8,7 +8,7 @@ use crate::ir::Type;
 
 pub(crate) const NONE: [Lanes; 4] = [[0; 32]; 4];
 
-/// Which bits of the entry's registers are undefined.
+/// The undefined bits of the entry's registers.
 #[derive(Clone, Debug)]
 pub(crate) struct Undefined {
     pub(crate) planes: Vec<Lanes>,
@@ -16,17 +16,17 @@ pub(crate) struct Undefined {
 }
 
 impl Undefined {
-    /// Of registers that nobody has written.
+    /// All registers undefined.
     pub(crate) fn new(planes: u32, preds: u32) -> Undefined {
         Undefined { planes: vec![[u32::MAX; 32]; planes as usize], preds: vec![u32::MAX; preds as usize] }
     }
 
-    /// Of registers whose content counts as defined.
+    /// All registers defined.
     pub(crate) fn nothing(planes: u32, preds: u32) -> Undefined {
         Undefined { planes: vec![[0; 32]; planes as usize], preds: vec![0; preds as usize] }
     }
 
-    /// The undefined bits of an operand; all bits of a predicate's lane.
+    /// The undefined bits of an operand; for a predicate, all bits of each undefined lane.
     pub(crate) fn bits(&self, arg: &Arg) -> [Lanes; 4] {
         let mut out = NONE;
         match arg {
@@ -82,7 +82,7 @@ impl Undefined {
         }
     }
 
-    /// A move, which may pack or unpack.
+    /// Propagates through a move, which may pack or unpack.
     pub(crate) fn mov(&mut self, ty: Type, args: &[Arg], mask: u32) {
         let parts = |n: usize| ty.bits() as usize / n.max(1);
         match (&args[0], &args[1]) {
@@ -116,7 +116,7 @@ pub(crate) fn gather(planes: &[Lanes; 4]) -> u32 {
     (0..32).filter(|l| planes.iter().any(|p| p[*l] != 0)).fold(0, |lanes, l| lanes | 1 << l)
 }
 
-/// The bits from `at` on.
+/// Drops the bits below `at`.
 fn shifted_down(value: &[Lanes; 4], at: usize) -> [Lanes; 4] {
     let mut out = NONE;
     for (i, plane) in out.iter_mut().enumerate().take(4 - at / 32) {
