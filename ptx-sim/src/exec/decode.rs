@@ -1,4 +1,4 @@
-//! From a parsed module to its executable form: registers become planes, symbols addresses, labels indices.
+//! Translates a parsed module to its executable form: registers become planes, symbols addresses, labels indices.
 
 use super::flow_order;
 use super::state::memory::{CONST_BASE, FUNCTION_BASE, MAX_LOCAL};
@@ -7,7 +7,7 @@ use super::state::program::{
 };
 use crate::ir::*;
 
-/// Parameters of an entry, in bytes.
+/// Maximum size of an entry's parameters, in bytes.
 const MAX_PARAMETERS: u64 = 32764;
 
 fn align_up(value: u64, align: u64) -> u64 {
@@ -22,7 +22,7 @@ pub(crate) struct Layout {
     pub shared_bytes: u32,
 }
 
-/// Places shared variables; dynamic (extern, unsized) ones start where the static ones end.
+/// Lays out shared variables; dynamic (extern, unsized) ones start after the static ones.
 pub(crate) fn layout_shared(module: &Module, addresses: Vec<u64>) -> Result<Layout, LoadError> {
     let mut layout = Layout { addresses, local_shared: Vec::new(), shared_bytes: 0 };
     let mut end = u64::from(SHARED_START);
@@ -80,7 +80,7 @@ pub(crate) fn decode(module: &Module, layout: &Layout) -> Result<Program, LoadEr
     let mut shared: Vec<(u32, u64, String)> = of_module
         .chain(of_functions)
         .filter(|(v, _)| v.space == Space::Shared)
-        // Memory of unknown size ends with the CTA's.
+        // A variable of unknown size extends to the end of the CTA's memory.
         .map(|(v, offset)| (offset, v.size.unwrap_or(u64::MAX), v.name.clone()))
         .collect();
     shared.sort();
@@ -124,7 +124,7 @@ impl<'a> FuncDecoder<'a> {
     }
 
     fn run(mut self) -> Result<Func, LoadError> {
-        // A register that no instruction names takes no plane: `.reg .b32 %r<1000>` often declares more than is used.
+        // A register that no instruction names takes no plane: `.reg .b32 %r<1000>` often declares more than are used.
         let mut used = vec![false; self.f.registers.len()];
         mark_used(self.f, &mut used);
         for (ty, used) in self.f.registers.iter().zip(used) {
@@ -182,7 +182,7 @@ impl<'a> FuncDecoder<'a> {
                 leader: false,
             });
         }
-        // Running off the end of a body is a return.
+        // Reaching the end of a body is a return.
         code.push(DInst {
             op: Op::Ret,
             guard: None,
@@ -229,7 +229,7 @@ impl<'a> FuncDecoder<'a> {
         if ty == Type::Pred { Arg::P(slot) } else { Arg::R(slot, ty.bits() as u8) }
     }
 
-    /// The address of a symbol in its own space, as an immediate where it is one.
+    /// The address of a symbol in its own space; an immediate if it is a constant.
     fn symbol(&self, symbol: Symbol, offset: i64) -> Result<Arg, LoadError> {
         let add = |base: u32| base.wrapping_add(offset as u32);
         Ok(match symbol {

@@ -1,4 +1,4 @@
-//! One instruction of one part of a warp: the dispatch, moves, predicates and control flow.
+//! Execution of one instruction of one part of a warp: dispatch, moves, predicates and control flow.
 
 use super::state::error::SimErrorKind;
 use super::state::lanes::{Lanes, lanes};
@@ -17,7 +17,7 @@ use super::units::wgmma::WarpgroupOps;
 use super::units::{alu_float, alu_int, builtins};
 use crate::ir::*;
 
-/// Execution of single instructions.
+/// Executes single instructions.
 pub(crate) trait Dispatch {
     /// Executes `inst` for the lanes of `mask`, which is not empty.
     fn step(&mut self, w: &mut Warp, si: usize, inst: &DInst, mask: u32) -> Step;
@@ -149,7 +149,7 @@ impl Dispatch for Machine<'_> {
 }
 
 impl Machine<'_> {
-    /// Sends the lanes of `mask` to `target`; the others continue behind the branch.
+    /// Sends the lanes of `mask` to `target`; the others continue after the branch.
     fn go(&mut self, w: &mut Warp, si: usize, mask: u32, target: u32) {
         let code = &self.prog.funcs[w.splits[si].func as usize].code;
         let s = &mut w.splits[si];
@@ -191,7 +191,7 @@ impl Machine<'_> {
                 return Err(Fail::at(SimErrorKind::InvalidOperand(what), lane));
             }
         }
-        // The lanes that go where the first lane goes leave first; the rest executes the instruction again.
+        // The lanes with the same target as the first lane branch now; the others execute the instruction again.
         let first = index[mask.trailing_zeros() as usize];
         let together = lanes(mask).filter(|l| index[*l] == first).fold(0, |m, l| m | 1 << l);
         let others = mask & !together;
@@ -218,8 +218,8 @@ impl Machine<'_> {
         else {
             return Err(SimErrorKind::Call(format!("{first:#x} is not the address of a function")).into());
         };
-        // Lanes that do not take this call: those with another target come back to it, those whose guard is false
-        // continue behind it.
+        // Lanes that do not take this call: those with another target execute it again, and those whose guard is false
+        // continue after it.
         let s = &mut w.splits[si];
         let others = mask & !together;
         let skipped = s.mask & !mask;
@@ -389,7 +389,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Removes exited lanes; barriers that waited for the others may complete.
+    /// Removes exited lanes, which may complete barriers.
     fn exit_lanes(&mut self, w: &mut Warp, si: usize, mask: u32) -> Result<(), Fail> {
         w.live &= !mask;
         w.splits[si].mask &= !mask;
@@ -419,7 +419,7 @@ fn no_local() -> SimErrorKind {
     SimErrorKind::Call(format!("the thread needs more than {} KiB of local memory", MAX_LOCAL >> 10))
 }
 
-/// Copies bytes of a lane's local memory with their shadow.
+/// Copies bytes of a lane's local memory, with their shadow.
 fn copy_local(w: &mut Warp, mask: u32, from: u32, to: u32, size: u32) {
     for lane in lanes(mask) {
         w.local[lane].copy_within(from as usize, to as usize, size as usize);
@@ -440,7 +440,7 @@ fn cvta(w: &mut Warp, frame: u32, to: bool, space: Space, args: &[Arg], mask: u3
     w.set64(frame, &args[0], &out, mask);
 }
 
-/// `mov`: a copy, a pack into, or an unpack from a wider register.
+/// `mov`: a copy, a pack into a wider register, or an unpack from one.
 fn mov(w: &mut Warp, frame: u32, ty: Type, args: &[Arg], mask: u32) {
     match (&args[0], &args[1]) {
         (Arg::Vec(parts), src) => {

@@ -1,4 +1,4 @@
-//! From an address in a state space to bytes, with every check on the way.
+//! Resolves addresses in state spaces and accesses memory, with all checks.
 
 use super::report::Reports;
 use crate::exec::state::error::SimErrorKind;
@@ -11,12 +11,12 @@ use crate::exec::state::race::{Conflict, How, MemKey, Missing, Origin, SyncKey};
 use crate::exec::state::warp::Warp;
 use crate::ir::*;
 
-/// Access to memory by address, with every check on the way.
+/// Checked access to memory by address.
 pub(crate) trait MemoryAccess {
-    /// Resolves an address in a state space for a CTA.
+    /// Resolves an address in a state space, for a CTA.
     fn place(&self, cta: usize, space: Space, address: u64) -> Result<Place, SimErrorKind>;
 
-    /// The slot of another CTA of the cluster.
+    /// Returns the slot of another CTA of the cluster.
     fn remote(&self, cluster: usize, rank: u32, address: u64) -> Result<usize, SimErrorKind>;
 
     /// Turns a fault into an error that names the access.
@@ -29,13 +29,13 @@ pub(crate) trait MemoryAccess {
     /// Records an access for race detection.
     fn note(&mut self, agent: u32, place: Place, len: u64, how: How, origin: Origin) -> Result<(), SimErrorKind>;
 
-    /// An asynchronous operation arrives on an mbarrier, which must have been initialised for it.
+    /// Checks that the mbarrier on which an asynchronous operation arrives was initialized for it.
     fn note_arrival(&mut self, agent: u32, place: Place, origin: Origin) -> Result<(), SimErrorKind>;
 
     /// Turns a conflict of an access of `agent` at `place` into an error.
     fn conflict(&self, agent: u32, place: Place, conflict: Conflict, second: (Origin, How)) -> SimErrorKind;
 
-    /// Records accesses that another proxy makes on behalf of a warp, at this moment.
+    /// Records accesses that another proxy makes now on behalf of a warp.
     fn note_async(
         &mut self,
         agent: u32,
@@ -205,7 +205,7 @@ impl MemoryAccess for Machine<'_> {
     }
 
     fn conflict(&self, agent: u32, place: Place, conflict: Conflict, second: (Origin, How)) -> SimErrorKind {
-        // Of two accesses of which one is a copy's, the other's warp should have waited for the copy.
+        // If one of the accesses is by a copy, the warp of the other should have waited for the copy.
         let hint = match (self.engine.phases.completion(agent), conflict.missing == Missing::Order) {
             (_, false) => None,
             (Some(_), _) => self.phase_hint(agent, conflict.first.0.warp),
@@ -232,7 +232,7 @@ impl MemoryAccess for Machine<'_> {
             self.note(proxy, *place, *len, how, origin)?;
         }
         if let Some(race) = &mut self.race {
-            // The instruction is over when the warp goes on, so its reads are ordered before what follows.
+            // The instruction completes before the warp continues, so its reads are ordered before what follows.
             let key = SyncKey::Operation(u64::MAX);
             race.release(proxy, key);
             race.acquire(agent, key);

@@ -55,7 +55,7 @@ fn reduce_type(ty: Type) -> Option<ReduceType> {
 pub(crate) trait AsyncOps {
     fn async_op(&mut self, w: &mut Warp, si: usize, inst: &DInst, mask: u32) -> Step;
 
-    /// Proxy fences. They matter to race detection only: see [`crate::exec::state::race`].
+    /// Proxy fences. They only affect race detection; see [`crate::exec::state::race`].
     fn fence_proxy(&mut self, w: &mut Warp, frame: u32, f: ProxyFence, args: &[Arg], mask: u32) -> Result<(), Fail>;
 }
 
@@ -169,7 +169,7 @@ impl AsyncOps for Machine<'_> {
     }
 
     fn fence_proxy(&mut self, w: &mut Warp, frame: u32, f: ProxyFence, args: &[Arg], mask: u32) -> Result<(), Fail> {
-        // An acquire names the tensor map; lanes may name several.
+        // An acquire names a tensor map; the lanes may name different ones.
         let mut maps: SmallVec<[u64; 1]> = SmallVec::new();
         if let (ProxyFence::Tensormap { acquire: true, .. }, Some(arg)) = (f, args.first()) {
             let address = Self::addresses(w, frame, arg);
@@ -431,7 +431,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// An arrival that happens when all earlier `cp.async` of the thread are complete.
+    /// An arrival that takes effect when all earlier `cp.async` of the thread are complete.
     #[allow(clippy::too_many_arguments, reason = "the operands of one instruction family")]
     fn cp_async_arrive(
         &mut self,
@@ -461,7 +461,8 @@ impl Machine<'_> {
                 .filter(|id| self.engine.is_pending(*id))
                 .collect();
             let signal = Signal { cta, offset, kind: SignalKind::Arrivals(1) };
-            // What the completed copies wrote is released by the arrival, although the thread itself has not waited.
+            // The arrival releases the writes of the completed copies, although the thread itself has not waited for
+            // them.
             let done: Vec<u64> =
                 w.cp_async[lane].committed.iter().flatten().chain(&w.cp_async[lane].open).copied().collect();
             self.engine_arrive_after(ids, &done, signal, w.agent).map_err(|e| Fail::at(e, lane))?;
@@ -534,7 +535,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// CTA slots that a multicast mask names.
+    /// The CTA slots that a multicast mask selects.
     fn multicast_targets(&self, w: &Warp, cast: u32, lane: usize) -> Result<Vec<usize>, Fail> {
         let cluster = self.ctas[w.cta].cluster;
         let cast = cast & 0xffff;
@@ -628,7 +629,7 @@ impl Machine<'_> {
                     let cast = w.src32(frame, &args[3])[lane];
                     let targets = self.multicast_targets(w, cast, lane)?;
                     let base = self.ctas[w.cta].cluster * self.shape.cluster_size();
-                    // In a CTA pair the signal goes to the CTA of the pair that the barrier's address names.
+                    // In a CTA pair, the signal goes to the CTA that the barrier's address selects.
                     let bar_rank = self.ctas[signal.cta].rank as usize;
                     let place =
                         |cta: usize| if m.cta_group == 2 { base + ((cta - base) & !1 | bar_rank & 1) } else { cta };
@@ -703,7 +704,7 @@ impl Machine<'_> {
         let lane = mask.trailing_zeros() as usize;
         let mut bytes = [0u8; 128];
         let from = self.place(w.cta, Space::SharedCta, src[lane])?;
-        // The warp reads as a whole, so what one lane has written must be ordered for all of them.
+        // The whole warp reads, so the writes of one lane must be ordered before the reads of all lanes.
         for reader in lanes(mask) {
             self.note(w.agent, from, 128, How::READ, origin(w, inst).of_lane(reader))?;
         }
@@ -718,7 +719,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// `clusterlaunchcontrol`: this device never cancels a cluster, so every request is answered with "not canceled".
+    /// `clusterlaunchcontrol`: the simulator never cancels a cluster, so it answers every request with "not canceled".
     fn cluster_control(
         &mut self,
         w: &mut Warp,

@@ -9,10 +9,10 @@ use crate::exec::state::program::Arg;
 use crate::exec::state::warp::Warp;
 use crate::ir::Space;
 
-/// More text than this is taken for a mistake.
+/// Output beyond this size, in bytes, is reported as an error.
 const MAX_OUTPUT: usize = 64 << 20;
 
-/// Calls an undefined function by name.
+/// Calls a function without a body, by name.
 pub(crate) fn call(
     m: &mut Machine<'_>,
     w: &mut Warp,
@@ -102,7 +102,7 @@ fn read_argument(w: &Warp, frame: u32, arg: &Arg) -> Lanes64 {
             let at = w.frames[frame as usize].local.wrapping_add(*offset) as usize;
             std::array::from_fn(|lane| {
                 let mut raw = [0u8; 8];
-                // A 32-bit argument at the end of the frame has only four bytes behind it.
+                // A 32-bit argument at the end of the frame is followed by fewer than four bytes.
                 if w.local[lane].read(at, &mut raw, false).is_err() {
                     let mut half = [0u8; 4];
                     let _ = w.local[lane].read(at, &mut half, false);
@@ -125,7 +125,7 @@ fn read(m: &Machine<'_>, w: &Warp, lane: usize, address: u64, out: &mut [u8]) ->
     m.read_place(w, lane, place, out).map_err(|f| Fail::at(m.fault(f, "load", place, bytes), lane))
 }
 
-/// A zero-terminated string of at most 64 KiB.
+/// Reads a zero-terminated string of at most 64 KiB.
 fn c_bytes(m: &Machine<'_>, w: &Warp, lane: usize, mut address: u64) -> Result<Vec<u8>, Fail> {
     let mut out = Vec::new();
     while out.len() < 1 << 16 {
@@ -154,12 +154,12 @@ struct Spec {
     zero: bool,
     width: usize,
     precision: Option<usize>,
-    /// Argument width in bytes for integers.
+    /// Width of an integer argument in bytes.
     bytes: usize,
 }
 
-/// Formats as C's printf does. Arguments are packed with their natural alignment: 4 bytes for int, 8 for double,
-/// long long and pointers. Returns the text and the number of arguments.
+/// Formats like C's `printf`. Arguments are packed with their natural alignment: 4 bytes for int, 8 for double, long
+/// long and pointers. Returns the text and the number of arguments.
 fn format_printf(m: &Machine<'_>, w: &Warp, lane: usize, format: u64, args: u64) -> Result<(String, u64), Fail> {
     let format = c_bytes(m, w, lane, format)?;
     let mut out = Vec::new();
@@ -295,7 +295,7 @@ fn pad(spec: &Spec, mut text: Vec<u8>) -> Vec<u8> {
     out
 }
 
-/// Sign or prefix, then zeros, then digits, in the field's width.
+/// Pads a sign or prefix followed by digits to the field's width, with zeros between them if `zero` is set.
 fn signed_field(spec: &Spec, sign: &str, body: String, zero: bool) -> Vec<u8> {
     if zero && !spec.minus {
         let missing = spec.width.saturating_sub(sign.len() + body.len());
@@ -391,7 +391,7 @@ fn hexadecimal(a: f64, precision: Option<usize>) -> String {
     let exp = if a == 0.0 { 0 } else { biased.max(1) - 1023 };
     let mut digits = 13usize;
     if let Some(p) = precision.filter(|p| *p < 13) {
-        // Round to nearest even at the last hexadecimal digit kept.
+        // Rounds to nearest even at the last hexadecimal digit kept.
         let drop = 4 * (13 - p);
         let whole = lead << 52 | fraction;
         let half = 1u64 << (drop - 1);

@@ -1,9 +1,9 @@
-//! Asynchronous operations in flight.
+//! Issue and completion of asynchronous operations.
 //!
-//! An operation is issued by an instruction and takes effect in two steps: it *stages*, that is it reads its source,
-//! and it *applies*, that is it writes its destination and signals its mbarrier. Ordinarily both happen at once when
-//! the operation is issued. Under an adversarial schedule they happen as late as is legal: when a wait demands it, at
-//! a random moment, or when nothing else can run; meanwhile the destination is poisoned, so that a read of it traps.
+//! An instruction issues an operation, which takes effect in two steps: it *stages*, that is, reads its source; then
+//! it *applies*, that is, writes its destination and signals its mbarrier. By default both steps happen at issue.
+//! Under an adversarial schedule they happen as late as is legal: when a wait requires them, at a random time, or when
+//! nothing else can run. Until then the destination is poisoned, so that a read of it fails.
 
 use super::access::MemoryAccess;
 use super::combine::combine;
@@ -20,7 +20,7 @@ use crate::exec::state::warp::Warp;
 use crate::units::{Mbarrier, TmaError};
 use smallvec::SmallVec;
 
-/// Error of a callback: a fault at a place.
+/// A fault at a location, as the error of a callback.
 struct Bad(Place, Fault, u32);
 
 enum CopyError {
@@ -34,9 +34,9 @@ impl From<TmaError> for CopyError {
     }
 }
 
-/// Issue and completion of asynchronous operations, and the mbarriers that they signal.
+/// Issue and completion of asynchronous operations, and updates of their mbarriers.
 pub(crate) trait Operations {
-    /// Starts an operation. Returns its number, with which groups refer to it.
+    /// Starts an operation. Returns its number, by which groups refer to it.
     fn issue(
         &mut self,
         w: &mut Warp,
@@ -50,7 +50,7 @@ pub(crate) trait Operations {
     /// Delivers a signal to an mbarrier.
     fn signal(&mut self, s: Signal, agent: Option<u32>) -> Result<(), SimErrorKind>;
 
-    /// Changes the mbarrier object at a shared offset.
+    /// Updates the mbarrier object at a shared offset.
     fn mbarrier_update<T>(
         &mut self,
         cta: usize,
@@ -60,7 +60,7 @@ pub(crate) trait Operations {
 
     fn barrier_key(&self, cta: usize, offset: u32) -> BarrierKey;
 
-    /// A fresh mbarrier, or the end of one: nothing of what was there before counts.
+    /// Discards the history of an mbarrier that is initialized or invalidated.
     fn mbarrier_forget(&mut self, cta: usize, offset: u32);
 
     /// The mbarrier object at a shared offset.
@@ -73,22 +73,22 @@ pub(crate) trait Operations {
     /// Completes an operation now, because a wait demands it.
     fn complete(&mut self, id: u64) -> Result<(), SimError>;
 
-    /// Makes an operation read its source now (`wait_group.read`).
+    /// Makes an operation read its source now, for `wait_group.read`.
     fn stage_now(&mut self, id: u64) -> Result<(), SimError>;
 
-    /// After a wait: what the operations did is known to the warp.
+    /// Orders the effects of completed operations before what the warp does next.
     fn acquire_operations(&mut self, agent: u32, ids: &[u64]);
 
-    /// Lets one random operation complete; false if none is in flight.
+    /// Lets one random operation make progress; returns false if none is in flight.
     fn engine_advance(&mut self, stalled: bool) -> Result<bool, SimError>;
 
-    /// At the end of the grid.
+    /// Completes all operations at the end of the grid.
     fn engine_drain(&mut self) -> Result<(), SimError>;
 
     /// The race-detection agent of an operation in flight.
     fn engine_race_agent(&self, id: u64) -> Option<u32>;
 
-    /// Arrives on an mbarrier when the operations `ids` are complete; `done` are all that the arrival speaks for.
+    /// Arrives on an mbarrier when the operations `ids` are complete. The arrival releases the effects of `done`.
     fn engine_arrive_after(
         &mut self,
         ids: Vec<u64>,
@@ -97,7 +97,7 @@ pub(crate) trait Operations {
         agent: u32,
     ) -> Result<(), SimErrorKind>;
 
-    /// Threads of a CTA have exited; a copy that still reads its shared memory would read freed memory.
+    /// Checks, after threads of a CTA have exited, that no copy still reads its shared memory.
     fn check_exit(&self, cta: usize) -> Result<(), SimError>;
 }
 
@@ -172,7 +172,7 @@ impl Operations for Machine<'_> {
         if b.parity != open && self.race.is_some() {
             self.phase_ended(cta, offset);
         }
-        // The object was just read from there.
+        // The object was just read from this location.
         let _ = self.ctas[cta].shared.write(offset as usize, &b.encode().to_le_bytes());
         self.mark_progress();
         Ok(out)
@@ -208,7 +208,7 @@ impl Operations for Machine<'_> {
     }
 
     fn mbarrier_ready(&self, cta: usize, offset: u32, parity: u32) -> bool {
-        // An object that has become invalid wakes the waiter, whose instruction then reports it.
+        // An object that has become invalid wakes the waiting warp, whose instruction then reports the error.
         self.mbarrier_read(cta, offset).map_or(true, |b| b.test_wait_parity(parity & 1 != 0))
     }
 
@@ -222,7 +222,7 @@ impl Operations for Machine<'_> {
                     let signalled = self.barrier_key(s.cta, s.offset);
                     signalled == key
                 });
-                // Nothing will change the counts any more if no copy is on its way and nobody else arrives.
+                // The counts are final if no copy is in flight and no other thread arrives.
                 let verdict = match (b.pending, b.transactions) {
                     (0, n) if n > 0 && !coming => {
                         format!(": {n} bytes more were expected than copies brought (wrong expect_tx?)")
@@ -276,13 +276,13 @@ impl Operations for Machine<'_> {
         }
         let pick = self.rng.below(n);
         let Some(id) = self.engine.pending.keys().nth(pick as usize).copied() else { return Ok(false) };
-        // Unless everything waits, an operation may also only read its source.
+        // Unless all warps are stalled, an operation may also only read its source.
         if !stalled && self.rng.below(4) == 0 {
             self.stage_now(id)?
         } else {
             self.complete(id)?
         }
-        // CTAs that had only this operation left can go.
+        // A CTA that was waiting only for this operation can now be retired.
         self.recheck_exits();
         Ok(true)
     }
@@ -305,7 +305,7 @@ impl Operations for Machine<'_> {
     ) -> Result<(), SimErrorKind> {
         let uid = self.ctas[signal.cta].uid;
         if let Some(race) = &mut self.race {
-            // The arrival carries what the copies did, but the issuing thread learns nothing from it.
+            // The arrival releases the effects of the copies, but does not order them for the issuing thread.
             let proxy = race.fork(agent, None);
             for id in done {
                 race.acquire(proxy, SyncKey::Operation(*id));
@@ -341,7 +341,7 @@ impl Operations for Machine<'_> {
 }
 
 impl Machine<'_> {
-    /// Poisons what the operation is going to overwrite.
+    /// Poisons the bytes that the operation will overwrite.
     fn poison(&mut self, op: &AsyncOp) {
         let mut wipe = |place: Place, len: u32| match place {
             Place::Shared { cta, offset } => self.ctas[cta].shared.poison(offset as usize, len as usize),
@@ -498,7 +498,7 @@ impl Machine<'_> {
         Ok(out)
     }
 
-    /// Stages if necessary, applies and signals.
+    /// Stages the operation if necessary, then applies it and sends its signals.
     fn finish(&mut self, id: u64, mut op: AsyncOp) -> Result<(), SimError> {
         self.stage(&mut op)?;
         let staged = op.staged.take().unwrap_or_default();
@@ -522,7 +522,7 @@ impl Machine<'_> {
             self.land_operations((warp, lane), id);
         }
         for signal in std::mem::take(&mut op.signals) {
-            // Of `tcgen05.commit` nobody says that it arrives by way of a proxy.
+            // The PTX ISA does not say that `tcgen05.commit` arrives through a proxy.
             let copies = op.proxy && !matches!(op.work, Work::Commit(..));
             if let Some(agent) = op.race_agent.filter(|_| copies) {
                 let place = Place::Shared { cta: signal.cta, offset: signal.offset };
@@ -559,7 +559,7 @@ impl Machine<'_> {
         }
     }
 
-    /// What the phase's arrivals released can now be acquired by waits.
+    /// Makes what the phase's arrivals released available to waits.
     fn phase_ended(&mut self, cta: usize, offset: u32) {
         let key = self.barrier_key(cta, offset);
         self.engine.phases.phase_ended(key);
@@ -569,7 +569,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Delivers the arrivals whose copies are complete.
+    /// Delivers the arrivals for which this was the last copy to complete.
     fn deliver_arrivals(&mut self, id: u64) -> Result<(), SimErrorKind> {
         let mut ready = Vec::new();
         let mut tracked = Vec::new();
@@ -584,7 +584,7 @@ impl Machine<'_> {
             }
             !ids.is_empty()
         });
-        // Every copy that an arrival waits for, not only the last one, is released by it.
+        // The arrival releases every copy that it waits for, not only the last one.
         for signal in tracked {
             let uid = self.ctas[signal.cta].uid;
             if let Some(race) = &mut self.race {

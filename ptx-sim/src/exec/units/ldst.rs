@@ -33,7 +33,7 @@ pub(crate) trait LoadStore {
         inst: &DInst,
     ) -> Result<(), Fail>;
 
-    /// `st.bulk`: zeros of any length.
+    /// `st.bulk`: writes zeros to a range of any length.
     fn store_bulk(
         &mut self,
         w: &mut Warp,
@@ -56,13 +56,13 @@ pub(crate) trait LoadStore {
         inst: &DInst,
     ) -> Result<(), Fail>;
 
-    /// `fence` and `membar`. Memory is sequentially consistent here; the fence matters to race detection.
+    /// `fence` and `membar`. Simulated memory is sequentially consistent, so they only affect race detection.
     fn fence(&mut self, w: &Warp, scope: Scope);
 
-    /// For race detection: what a strong read at a place, behind the access itself, orders.
+    /// Records for race detection what a strong read orders, after the access itself was recorded.
     fn strong_read(&mut self, agent: u32, place: Place, acquire: bool, scope: Scope);
 
-    /// The same for a strong write.
+    /// Records for race detection what a strong write orders.
     fn strong_write(&mut self, agent: u32, place: Place, by: Option<Releasing>, scope: Scope);
 }
 
@@ -81,7 +81,7 @@ impl LoadStore for Machine<'_> {
         let total = element * usize::from(a.vec);
         let strong = !matches!(a.sem, Sem::Weak);
         self.spin_hints += u64::from(strong);
-        // Values by element, up to four planes for each.
+        // Values by element, with up to four planes for each.
         let mut values = [[0u64; 32]; 8];
         let mut high = [[0u64; 32]; 2];
         let origin = w.origin(inst);
@@ -333,7 +333,7 @@ impl LoadStore for Machine<'_> {
                 for (i, plane) in old[v].iter_mut().enumerate() {
                     plane[lane] = (before >> (32 * i)) as u32;
                 }
-                // A failed compare-and-swap has no effect: a spin on it is not progress.
+                // A failed compare-and-swap has no effect, so spinning on it is not progress.
                 if after != before || m.op != AtomOp::Cas && m.op != AtomOp::Exch {
                     self.mark_progress();
                 }

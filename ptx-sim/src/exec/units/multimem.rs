@@ -1,7 +1,8 @@
-//! `multimem`: accesses of multicast addresses, each of which stands for a place in every member of an object.
+//! `multimem`: accesses to multicast addresses, each of which refers to one location in every member of an object.
 //!
-//! An access is one access of each member, in their order. For races it is as strong as the instruction says, and an
-//! update is atomic in each member. No fence is asked for between it and accesses by the members' own addresses.
+//! An access accesses each member once, in order. For race detection each of these accesses is as strong as the
+//! instruction specifies, and an update is atomic in each member. No fence is required between these accesses and
+//! accesses by the members' own addresses.
 
 use super::access::MemoryAccess;
 use super::combine::combine;
@@ -94,7 +95,7 @@ impl MulticastAccess for Machine<'_> {
 }
 
 impl Machine<'_> {
-    /// The places that an address stands for.
+    /// The locations to which a multicast address refers.
     fn members_of(&self, m: &MultimemMods, address: u64, bytes: u64) -> Result<Vec<u64>, SimErrorKind> {
         let access = match m.kind {
             MultimemKind::LdReduce { .. } => "multimem load",
@@ -111,7 +112,7 @@ impl Machine<'_> {
         })
     }
 
-    /// One element of all members, combined in their order; halves in f32 and rounded once where the sum is `wide`.
+    /// Combines one element of all members, in order. With `wide`, halves are combined in f32 and rounded once.
     fn combined(
         &self,
         w: &Warp,
@@ -166,7 +167,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// What the access of one member means to races.
+    /// Records the access to one member for race detection.
     fn multimem_order(
         &mut self,
         agent: u32,

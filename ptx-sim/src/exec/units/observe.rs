@@ -1,4 +1,4 @@
-//! What the cost of an instruction depends on, for a record of the launch.
+//! Extracts the quantities that determine an instruction's cost, for the record of a launch.
 
 use super::access::MemoryAccess;
 use super::combine::bank_conflicts;
@@ -17,7 +17,8 @@ use rustc_hash::FxHasher;
 use smallvec::SmallVec;
 use std::hash::{Hash, Hasher};
 
-/// Memory that has been read is as new as before to one who writes it. The value marks the names of what is touched.
+/// The kind of an access. A write to memory that was only read before counts as a first access, so the value also tags
+/// the object's key in the footprint.
 #[derive(Clone, Copy)]
 #[repr(u64)]
 enum Access {
@@ -25,15 +26,15 @@ enum Access {
     Write = 1 << 62,
 }
 
-/// The block's number in the grid.
+/// The number of the CTA in the grid.
 fn block_number(w: &Warp) -> u32 {
     let ([x, y, z], [nx, ny, _]) = (w.env.ctaid, w.env.nctaid);
     x.wrapping_add(nx.wrapping_mul(y.wrapping_add(ny.wrapping_mul(z))))
 }
 
-/// Notes instructions before they are executed.
+/// Records instructions before they execute.
 pub(crate) trait Observe {
-    /// The event of an instruction; what it touches in global memory is entered into the footprint.
+    /// Returns the event of an instruction, and enters its global-memory accesses into the footprint.
     fn observe(&mut self, w: &Warp, si: usize, inst: &DInst, mask: u32) -> Event;
 }
 
@@ -126,7 +127,7 @@ impl Observe for Machine<'_> {
 }
 
 impl Machine<'_> {
-    /// Bytes of a sector and of a line of the caches; 1 where nobody asked for more than instructions.
+    /// Bytes of a sector and of a line of the caches; at least 1.
     fn grain(&self) -> (u64, u64) {
         self.recorder.as_ref().map_or((1, 1), |r| (r.options.sector.max(1), r.options.line.max(1)))
     }
@@ -170,12 +171,13 @@ impl Machine<'_> {
                 }
             }
             Ok(Place::Local(at)) => (event.b, event.c) = (bytes, at),
-            // Parameters and constants; an invalid address is reported when the instruction is executed.
+            // Parameters and constants. Executing the instruction reports invalid addresses.
             _ => {}
         }
     }
 
-    /// A copy of the copy engine. Its source counts as one thing: tiles of different blocks are the same or apart.
+    /// Records a copy by the copy engine. Its source counts as one object: tiles of different CTAs are identical or
+    /// disjoint.
     fn touch_copy(&mut self, w: &Warp, event: &mut Event, key: u64, bytes: u32, access: Access) {
         let (sector, _) = self.grain();
         let lines = u64::from(bytes).div_ceil(sector);
@@ -191,7 +193,7 @@ impl Machine<'_> {
         }
     }
 
-    /// The bytes of a tensor copy, and a name for the box that it copies.
+    /// The number of bytes of a tensor copy, and a key for its box.
     fn tensor_box(&self, w: &Warp, frame: u32, t: &TensorArg, lane: usize) -> (u32, u64) {
         let address = w.address(frame, t.map, t.offset)[lane];
         let coords: SmallVec<[i32; 5]> = t.coords.iter().map(|c| w.src32(frame, c)[lane] as i32).collect();
@@ -202,7 +204,7 @@ impl Machine<'_> {
             .and_then(|p| self.read_place(w, lane, p, &mut raw).ok())
             .and_then(|()| TensorMap::decode(&raw).ok());
         let bytes = map.map_or(0, |map| map.box_bytes(&Coordinates::Tile(&coords)));
-        // By what the map says, not where it lies: blocks that have built the same map for themselves share its boxes.
+        // The key depends on the map's contents, not its address: CTAs that build identical maps share the boxes.
         let mut hash = FxHasher::default();
         (raw, &coords).hash(&mut hash);
         (bytes, hash.finish())
@@ -222,7 +224,7 @@ impl Machine<'_> {
             Tcgen05Op::Mma { cta_group, kind: k, a_tmem, ws, .. } => {
                 let (descriptors, group) = (w.src32(frame, &args[3]), u32::from(*cta_group));
                 for lane in lanes(event.lanes) {
-                    // A wrong descriptor is reported when the instruction is executed.
+                    // Executing the instruction reports an invalid descriptor.
                     let Ok(d) = InstructionDescriptor::decode(kind(*k), descriptors[lane]) else { continue };
                     let rows = if *a_tmem { 0 } else { d.m / group };
                     event.a += d.columns_of_d(group, *ws);
@@ -261,7 +263,7 @@ impl Machine<'_> {
     }
 }
 
-/// Bytes of shared memory that `tcgen05.cp` reads: lanes, and bits of each.
+/// Bytes of shared memory that `tcgen05.cp` reads: lanes times bits per lane.
 fn copied_bytes(shape: CpShape) -> u32 {
     let (lanes, bits) = match shape {
         CpShape::S128x256b => (128, 256),
@@ -273,7 +275,7 @@ fn copied_bytes(shape: CpShape) -> u32 {
     lanes * bits / 8
 }
 
-/// Passes of an access to shared memory: one for each group of lanes that goes at once, and those of conflicts.
+/// Passes of a shared-memory access: one for each group of lanes that proceeds together, plus one for each conflict.
 fn passes(address: &Lanes64, mask: u32, bytes: u32) -> u32 {
     let words = bytes.div_ceil(4).clamp(1, 8);
     let group = 32 / words;

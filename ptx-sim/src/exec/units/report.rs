@@ -1,4 +1,4 @@
-//! Words for reports: who did what, why a byte is empty, what would have ordered two accesses.
+//! Text for reports: the accesses involved, why a byte is unwritten, and the synchronization that is missing.
 
 use crate::exec::state::error::{AccessReport, RaceReport, SimErrorKind};
 use crate::exec::state::machine::Machine;
@@ -6,9 +6,9 @@ use crate::exec::state::phases::PassedWait;
 use crate::exec::state::place::Place;
 use crate::exec::state::race::{How, Missing, Origin};
 
-/// Words for reports of races and of waits.
+/// Text for reports of races and waits.
 pub(crate) trait Reports {
-    /// The error of two accesses to one place between which something is missing.
+    /// The error for two accesses to one location that lack some synchronization.
     #[allow(clippy::too_many_arguments, reason = "all that a report consists of")]
     fn race_error(
         &self,
@@ -21,13 +21,13 @@ pub(crate) trait Reports {
         hint: Option<String>,
     ) -> SimErrorKind;
 
-    /// Why a byte holds nothing yet, as far as asynchronous copies have to do with it.
+    /// Explains why a byte is unwritten, with the asynchronous copy that will write it, if any.
     fn why_unwritten(&self, target: Place) -> String;
 
     /// Describes a wait that passed.
     fn passed_wait(&self, wait: &PassedWait) -> String;
 
-    /// How the waits of a warp fit the phase with which an operation says that it is complete.
+    /// Compares the waits of a warp with the phase that an operation completes.
     fn phase_hint(&self, operation: u32, warp: u32) -> Option<String>;
 
     fn quote(&self, origin: Origin) -> &str;

@@ -1,10 +1,10 @@
 //! `tcgen05`: tensor memory and the matrix instructions that work on it.
 //!
-//! Everything is executed when it is issued, in order, as one thread's operations are ordered among themselves. Under
-//! an adversarial schedule a result counts as in flight until the wait for it, and its use before is an error (see
-//! [`super::tensor_touch`]): the registers of a load hold noise until `tcgen05.wait::ld`, a store lasts until
-//! `tcgen05.wait::st`, and other operations until a commit, whose arrival is an operation in flight itself and comes
-//! late.
+//! Every instruction executes at issue, in order, because the operations of one thread are ordered among themselves.
+//! Under an adversarial schedule a result counts as in flight until the wait for it, and an earlier use is an error
+//! (see [`super::tensor_touch`]). The registers of a load hold noise until `tcgen05.wait::ld`, and a store is in
+//! flight until `tcgen05.wait::st`. Other operations are in flight until a commit, whose arrival is itself an
+//! asynchronous operation that completes late.
 
 use super::access::MemoryAccess;
 use super::completion::Operations;
@@ -49,7 +49,7 @@ pub(crate) trait TensorMemoryOps {
 
 impl TensorMemoryOps for Machine<'_> {
     fn tmem_available(&self, cta: usize, columns: u32) -> bool {
-        // The attempt is made on a copy: it tells whether a range is free without taking it.
+        // The attempt works on a copy, so it does not allocate.
         match &self.ctas[cta].tmem.memory {
             Some(m) => !matches!(m.clone().allocate(columns), Ok(None)),
             None => true,
@@ -78,7 +78,7 @@ impl TensorMemoryOps for Machine<'_> {
         match op {
             Tcgen05Op::Alloc { cta_group, space } => {
                 let columns = w.uniform(frame, &args[1], mask) as u32;
-                // For a pair, each CTA executes the instruction and takes its own columns.
+                // For a CTA pair, each CTA executes the instruction and allocates its own columns.
                 self.tcgen05_group(w, *cta_group)?;
                 let Some(address) = self.ctas[w.cta].tmem.get().allocate(columns).map_err(tensor)? else {
                     return Ok(Flow::Wait(Wait::TmemAlloc { columns }));
@@ -190,7 +190,7 @@ impl TensorMemoryOps for Machine<'_> {
                     }
                     let id = self.issue(w, lane, func, from, Work::Commit(w.agent, lane as u8), signals)?;
                     if let (Some(agent), Some(race)) = (self.engine_race_agent(id), &mut self.race) {
-                        // Its arrival says what the thread's operations have done; the fence is part of it.
+                        // The arrival releases the thread's operations; it includes the fence.
                         race.acquire(agent, SyncKey::Thread(w.agent, lane as u8));
                         race.tensor_receive(agent);
                         race.tensor_publish(agent);
@@ -253,7 +253,7 @@ impl TensorMemoryOps for Machine<'_> {
 }
 
 impl Machine<'_> {
-    /// The CTA slots that an instruction with this `cta_group` concerns, in rank order.
+    /// The slots, in rank order, of the CTAs affected by an instruction with this `cta_group`.
     fn tcgen05_group(&self, w: &Warp, group: u8) -> Result<SmallVec<[usize; 2]>, SimErrorKind> {
         if group != 2 {
             return Ok(smallvec![w.cta]);
@@ -265,7 +265,7 @@ impl Machine<'_> {
         Ok(smallvec![even, even + 1])
     }
 
-    /// Sixteen bytes of shared memory for the tensor core.
+    /// Reads 16 bytes of shared memory for the tensor core.
     fn tcgen05_read(&self, cta: usize, address: u32) -> Result<[u8; 16], UnitError> {
         let offset = address & 0x3_ffff;
         let mut out = [0u8; 16];
@@ -356,7 +356,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Checks what an operation of a thread uses, and remembers it until a commit.
+    /// Checks the accesses of an operation of a thread, and keeps them until a commit.
     fn tensor_operation(
         &mut self,
         w: &Warp,
@@ -387,14 +387,15 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// A use of tensor memory by a whole warp.
+    /// An access to tensor memory by a whole warp.
     fn warp_touch(&self, w: &Warp, origin: Origin, region: Region, write: bool, flight: Option<Flight>) -> Touch {
         let time = self.race.as_ref().map_or(0, |r| r.now(w.agent));
         Touch { region, write, agent: w.agent, warp: w.agent, lane: None, time, origin, flight }
     }
 }
 
-/// What an operation uses: tensor memory of CTAs, with whether it writes, and 16-byte pieces of their shared memory.
+/// The accesses of an operation: regions of the tensor memory of CTAs, with whether they are written, and 16-byte
+/// pieces of their shared memory.
 #[derive(Default)]
 struct Operation {
     uses: Vec<(usize, Region, bool)>,
@@ -423,7 +424,7 @@ fn uses_of_mma(unit: &Tcgen05Mma, group: &[usize]) -> Vec<(usize, Region, bool)>
     uses
 }
 
-/// Where a load or store goes, `repeat` times its shape.
+/// The regions that a load or store of `repeat` times its shape accesses.
 fn data_regions(address: u32, shape: DataShape, repeat: u32) -> SmallVec<[Region; 2]> {
     let (lane, column) = (address >> 16, address & 0xffff);
     let lanes = lane_range(lane, shape.lanes());

@@ -1,4 +1,4 @@
-//! `ldmatrix`, `stmatrix`, `movmatrix`, `mma.sync`: from registers and shared memory to the units of
+//! `ldmatrix`, `stmatrix`, `movmatrix` and `mma.sync`: connects registers and shared memory to the units of
 //! [`crate::tensor`].
 
 use super::access::MemoryAccess;
@@ -17,7 +17,7 @@ use crate::tensor::{
     TensorError, movmatrix,
 };
 
-/// An error of a unit or of a memory access that it made.
+/// An error of a unit, or of a memory access that it made.
 pub(crate) enum UnitError {
     Tensor(TensorError),
     Sim(SimErrorKind),
@@ -216,7 +216,7 @@ impl Machine<'_> {
     }
 }
 
-/// Conflicts of matrix rows: eight rows of 16 bytes go at once.
+/// Bank conflicts of matrix rows; eight rows of 16 bytes are accessed at once.
 fn matrix_conflicts(address: &Lanes64, lanes: usize) -> u64 {
     let mask = if lanes >= 32 { u32::MAX } else { (1 << lanes) - 1 };
     bank_conflicts(address, mask, 16)

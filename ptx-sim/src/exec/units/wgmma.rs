@@ -1,8 +1,9 @@
 //! `wgmma`: matrix multiplication by a warpgroup, with deferred completion.
 //!
-//! Each of the four warps computes its own 16 rows of the result, which depend only on its own registers and on
-//! shared memory; so warps need no meeting point here. Under an adversarial schedule a multiplication is executed when
-//! a `wait_group` demands it; until then the accumulator registers hold noise, and the values are kept aside.
+//! Each of the four warps computes its own 16 rows of the result, which depend only on its own registers and on shared
+//! memory, so the simulator does not synchronize the warps. Under an adversarial schedule a multiplication executes
+//! when a `wait_group` requires it. Until then the accumulator registers hold noise, and the true values are kept
+//! separately.
 
 use super::access::MemoryAccess;
 use super::tensor_ops::{UnitError, accumulator, element};
@@ -106,7 +107,7 @@ impl Machine<'_> {
             agent,
             origin,
         };
-        // The four warps together do m64; each counts its share.
+        // The four warps together compute m64; each counts its share.
         self.stats.tensor_macs += 16 * u64::from(m.n) * u64::from(m.k);
         self.mark_progress();
         if self.recorder.is_some() {
@@ -133,7 +134,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Executes the oldest multiplication of a warp.
+    /// Executes the oldest multiplication in flight.
     fn wgmma_complete(&mut self, w: &mut Warp) -> Result<(), SimErrorKind> {
         let Some(p) = w.wgmma.queue.pop_front() else { return Ok(()) };
         let key = (first_plane(&p.dst), p.frame);
