@@ -1,5 +1,5 @@
-//! A prediction as a page of HTML that needs nothing else: the timeline of a block, what the time goes to, and the
-//! lines with the longest waits.
+//! A prediction as a self-contained HTML page: the timeline of a CTA, the distribution of time, and the lines with the
+//! longest waits.
 
 use super::report::{SOURCE_LINES, main_reason, shortened};
 use super::{Agent, Prediction, Span};
@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 const WIDTH: f64 = 1400.0;
 const ROW: f64 = 14.0;
-/// Bars of the picture; more would make the page slow, so that the picture ends with the last of them.
+/// Maximum number of bars in the timeline. More would make the page slow, so the timeline is cut off after them.
 const MOST_BARS: usize = 20_000;
 
 const STYLE: &str = "body{font:14px sans-serif;margin:2em}table{border-collapse:collapse}td,th{padding:2px 8px;\
@@ -88,7 +88,8 @@ impl Prediction {
     }
 }
 
-/// A row for each agent, of which one warp stands for all, and its copies; where there are no agents, for each warp.
+/// A timeline with one row for each agent, showing its lead warp and its copies. Without agents, one row for each
+/// warp.
 fn timeline(spans: &[Span], agents: &[Agent]) -> String {
     let row_of = |s: &Span| -> Option<usize> {
         if agents.is_empty() {

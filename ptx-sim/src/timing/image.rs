@@ -1,11 +1,11 @@
-//! The assembled image of a kernel, where one is at hand: what the assembler made of each basic block.
+//! The assembled image of a kernel, if available, and the machine code of each basic block in it.
 //!
-//! The listing of a disassembler is read as basic blocks. Instructions that both sides have (accesses of memory,
-//! matrix products, barriers, groups of copies) are *anchors*: a block of the image is a block of the PTX when both
-//! have the same anchors, and blocks keep their order. Where a block has been found, the image's instructions are
-//! issued in its place, in the image's order and with its registers; the anchors take what was recorded from the PTX,
-//! by turns of each kind. So spills, conversions, unrolled arithmetic and the assembler's order cost what they do,
-//! instead of being guessed. Blocks that are not found are scheduled from the PTX.
+//! The disassembler's listing is split into basic blocks. Instructions that exist on both sides (memory accesses,
+//! MMAs, barriers, copy groups) are *anchors*. A block of the image matches a block of the PTX if both have the same
+//! anchors, and matching preserves the order of blocks. A matched block is replaced by the image's instructions, in
+//! the image's order and with its registers. Its anchors take the events recorded from the PTX, in order for each
+//! kind. Spills, conversions, unrolled arithmetic and the assembler's order then have their actual cost. Unmatched
+//! blocks are scheduled from the PTX.
 
 use super::costs::{Control, Costs, Effect, Order, PREDICATES, Pipe, Slot};
 use crate::exec::state::program::{Arg, Func};
@@ -50,31 +50,31 @@ const ANCHORS: usize = Anchor::Registers as usize + 1;
 
 type Counts = [u32; ANCHORS];
 
-/// What stands in a block's place: slots of the image, and for each the anchor of the PTX, as a distance from the
-/// block's first instruction.
+/// The replacement of a PTX block: slots of the image, each with its PTX anchor as a distance from the first
+/// instruction of the block.
 struct Piece {
-    /// Instructions of the PTX block.
+    /// Number of instructions in the PTX block.
     length: usize,
     slots: Range<usize>,
 }
 
 /// The image of a function.
 pub(crate) struct Image {
-    /// By instruction, with registers of its own behind those of the PTX.
+    /// By instruction. Their registers are numbered after the PTX registers.
     pub slots: Vec<Slot>,
-    /// The instruction of the PTX that each stands for, or the nearest before it.
+    /// The PTX instruction that each one corresponds to, or the nearest before it.
     pub origin: Vec<u32>,
-    /// Events of instructions that take nothing from the PTX, and whether they do.
+    /// Where the event of each instruction comes from.
     events: Vec<Source>,
     pieces: FxHashMap<u32, Piece>,
 }
 
-/// Where an instruction's event comes from.
+/// The source of an instruction's event.
 #[derive(Clone, Copy, Debug)]
 enum Source {
     /// The event of the PTX instruction at this distance.
     Ptx(u32),
-    /// A spill: bytes of a lane, and its place.
+    /// A spill: bytes per lane, and offset.
     Spill(u32, u32),
     None,
 }
@@ -92,7 +92,7 @@ pub(crate) const REGISTERS: u32 = GENERAL + 64 + 8 + 8;
 const GENERAL: u32 = 256;
 
 impl Image {
-    /// Finds the blocks of `func` in a listing. Registers are numbered from `base` on.
+    /// Matches the blocks of `func` with a listing. Registers are numbered from `base`.
     pub fn of(listing: &str, func: &Func, ptx: &[Slot], costs: &Costs, base: u32) -> Image {
         let blocks = read(listing);
         let mut image =
@@ -122,8 +122,8 @@ impl Image {
         image
     }
 
-    /// The image's events for the whole block that begins at `pc`, of which `events` are the PTX's; `None` where the
-    /// block was not found.
+    /// Emits the image's events for the block that begins at `pc`, whose PTX events are `events`. Returns `None` if
+    /// the block was not matched.
     pub fn replace(&self, number: u32, pc: u32, events: &[Event], out: &mut Vec<Event>) -> Option<usize> {
         let piece = self.pieces.get(&pc)?;
         let events = events.get(..piece.length)?;
@@ -142,7 +142,7 @@ impl Image {
     }
 
     fn add(&mut self, range: Range<usize>, lines: &[Line<'_>], func: &Func, ptx: &[Slot], costs: &Costs, base: u32) {
-        // The anchors of each kind, in the order of the PTX, and how many of them the image has taken.
+        // The anchors of each kind, in PTX order, and how many of them the image has consumed.
         let mut anchors: [Vec<usize>; ANCHORS] = Default::default();
         for pc in range.clone() {
             if let Some(a) = anchor_of(&func.code[pc].op) {
@@ -169,7 +169,7 @@ impl Image {
                     slot.effect = Effect::Memory { load, atomic: false };
                     source = Source::Spill(4 * width(line.name), SPILLS + stack_place(line));
                 } else if n > 0 {
-                    // Matrix products may be several of the image for one of the PTX.
+                    // One PTX MMA may become several in the image.
                     let at = anchors[a as usize][((k * n / all.max(1)).min(n - 1)) as usize];
                     origin = at;
                     source = Source::Ptx((at - range.start) as u32);
@@ -186,7 +186,7 @@ impl Image {
             self.origin.push(origin as u32);
             self.events.push(source);
             if commits(line) {
-                // One instruction of the image starts a product and commits its group.
+                // One instruction of the image starts a `wgmma` and commits its group.
                 let groups = &mut taken[Anchor::ProductCommit as usize];
                 let at = anchors[Anchor::ProductCommit as usize][*groups as usize];
                 *groups += 1;
@@ -204,7 +204,7 @@ impl Image {
     }
 }
 
-/// Where spilled registers lie, behind everything that the PTX puts into local memory.
+/// Offset of spilled registers, above everything that the PTX keeps in local memory.
 const SPILLS: u32 = 1 << 20;
 
 fn counts(anchors: impl Iterator<Item = Anchor>) -> Counts {
@@ -213,8 +213,8 @@ fn counts(anchors: impl Iterator<Item = Anchor>) -> Counts {
     found
 }
 
-/// The blocks of the PTX. A wait for a phase that is tried until it succeeds ends the block before it, as in the image,
-/// which tries again elsewhere.
+/// The basic blocks of the PTX. As in the image, which retries elsewhere, a wait that is retried until it succeeds
+/// ends its block.
 fn ptx_blocks(func: &Func) -> Vec<Range<usize>> {
     let tried_again = |i: usize| {
         matches!(func.code[i].op, Op::Mbarrier(MbarrierOp::Wait { .. }))
@@ -229,7 +229,7 @@ fn ptx_blocks(func: &Func) -> Vec<Range<usize>> {
     starts.windows(2).map(|w| w[0]..w[1]).collect()
 }
 
-/// Pairs of blocks with the same anchors, in order; as many anchors as possible.
+/// Matches blocks with the same anchors, in order, maximizing the number of matched anchors.
 fn align(wanted: &[(usize, Counts)], found: &[(usize, Counts)]) -> Vec<(usize, usize)> {
     let weight = |w: &Counts, f: &Counts| if same(w, f) { w.iter().sum::<u32>() } else { 0 };
     let (n, m) = (wanted.len(), found.len());
@@ -256,7 +256,7 @@ fn align(wanted: &[(usize, Counts)], found: &[(usize, Counts)]) -> Vec<(usize, u
     pairs
 }
 
-/// Whether a block of the image can be a block of the PTX: it may have several matrix instructions for one, and spills.
+/// Whether a block of the image can match a block of the PTX. It may have several MMAs for each one, and spills.
 fn same(ptx: &Counts, image: &Counts) -> bool {
     (0..ANCHORS).all(|k| {
         let (p, s) = (ptx[k], image[k]);
@@ -265,7 +265,7 @@ fn same(ptx: &Counts, image: &Counts) -> bool {
         } else if k == Anchor::LocalLoad as usize || k == Anchor::LocalStore as usize {
             s >= p
         } else if k == Anchor::Exchange as usize {
-            // What a warp has in common anyway lies in uniform registers.
+            // Warp-uniform values are in uniform registers and need no exchange.
             s <= p
         } else {
             s == p
@@ -273,15 +273,15 @@ fn same(ptx: &Counts, image: &Counts) -> bool {
     })
 }
 
-/// Whether the PTX does not show what a block costs: products that became several, spills, and arrays in local memory,
-/// whose loads the assembler brings together or not as registers allow. The order of other blocks is better told by
-/// the model of the assembler, whose latencies are the replay's own.
+/// Whether the PTX misses part of a block's cost: MMAs that became several, spills, and arrays in local memory, whose
+/// loads the assembler may hoist. For other blocks the model of the assembler orders instructions better, because it
+/// uses the latencies of the replay.
 fn differs(ptx: &Counts, image: &Counts) -> bool {
     image[Anchor::Matrix as usize] > ptx[Anchor::Matrix as usize]
         || image[Anchor::LocalLoad as usize] + image[Anchor::LocalStore as usize] > 0
 }
 
-/// Whether the anchors show all that an instruction does besides computing.
+/// Whether the anchors cover all effects of an instruction other than computing.
 fn replaceable(op: &Op, slot: &Slot) -> bool {
     anchor_of(op).is_some() || matches!(slot.effect, Effect::Compute | Effect::Alias | Effect::Control)
 }
@@ -321,12 +321,12 @@ fn anchor_of(op: &Op) -> Option<Anchor> {
     })
 }
 
-/// Whether an asynchronous product is the last of its group.
+/// Whether a `wgmma` is the last of its group.
 fn commits(line: &Line<'_>) -> bool {
     anchor_named(line) == Some(Anchor::Product) && line.operands.iter().any(|o| o.starts_with("gsb"))
 }
 
-/// What a line stands for: at most two anchors.
+/// The anchors of a line, at most two.
 fn anchors_named<'a>(line: &Line<'a>) -> impl Iterator<Item = Anchor> + use<'a> {
     anchor_named(line).into_iter().chain(commits(line).then_some(Anchor::ProductCommit))
 }
@@ -346,7 +346,7 @@ fn anchor_named(line: &Line<'_>) -> Option<Anchor> {
         "STG" => Anchor::GlobalStore,
         "LDGSTS" => Anchor::Copy,
         "LDGDEPBAR" => Anchor::Commit,
-        // One with a list of boards waits for results, not for groups.
+        // With a list of boards it waits for results, not for groups.
         "DEPBAR" if !line.operands.first()?.starts_with('{') => Anchor::Wait,
         "BAR" => Anchor::Barrier,
         "SHFL" => Anchor::Exchange,
@@ -365,7 +365,7 @@ fn anchor_named(line: &Line<'_>) -> Option<Anchor> {
     })
 }
 
-/// The blocks of a listing, without the instructions that do nothing.
+/// Parses a listing into basic blocks, without instructions that do nothing.
 fn read(listing: &str) -> Vec<Vec<Line<'_>>> {
     let mut blocks: Vec<Vec<Line<'_>>> = vec![Vec::new()];
     let mut read_to = 0;
@@ -374,7 +374,7 @@ fn read(listing: &str) -> Vec<Vec<Line<'_>>> {
         if text.starts_with(".L") && text.ends_with(':') {
             blocks.push(Vec::new());
         }
-        // An instruction has two words, and the second stands on a line of its own.
+        // An instruction has two words, the second on its own line.
         if let Some(word) = text.strip_prefix("/* 0x").and_then(|t| t.strip_suffix(" */")) {
             if let (Ok(word), Some(line)) = (u64::from_str_radix(word, 16), blocks[read_to].last_mut()) {
                 line.control = Some(Control::of(word));
@@ -393,7 +393,7 @@ fn read(listing: &str) -> Vec<Vec<Line<'_>>> {
         if name.is_empty() {
             continue;
         }
-        // Never executed, or padding: it only takes its turn.
+        // Never executed, or padding: it only takes an issue slot.
         let nothing = guard == "!UPT" || guard == "!PT" || name == "NOP";
         let (name, guard, operands) = if nothing { ("NOP", "", "") } else { (name, guard, operands) };
         let operands = operands.split(',').map(str::trim).filter(|o| !o.is_empty()).collect();
@@ -409,7 +409,7 @@ fn read(listing: &str) -> Vec<Vec<Line<'_>>> {
     blocks
 }
 
-/// Words that an instruction moves for each lane.
+/// Words per lane that an instruction moves.
 fn width(name: &str) -> u32 {
     let has = |part: &str| name.split('.').any(|p| p == part);
     if has("128") { 4 } else { 1 + u32::from(has("64") || has("WIDE")) }
@@ -419,14 +419,14 @@ fn is_stack(line: &Line<'_>) -> bool {
     line.operands.iter().any(|o| o.starts_with("[R1+") || *o == "[R1]")
 }
 
-/// The place in the stack frame that an access names.
+/// The stack offset that an access names.
 fn stack_place(line: &Line<'_>) -> u32 {
     let text = line.operands.iter().find_map(|o| o.strip_prefix('[')).unwrap_or_default();
     let offset = text.trim_end_matches(']').rsplit("0x").next().unwrap_or_default();
     u32::from_str_radix(offset, 16).unwrap_or(0) & (SPILLS - 1)
 }
 
-/// The cost of an instruction that is no anchor, or a matrix product.
+/// The cost of an instruction that is not an anchor, or of an MMA.
 fn plain(line: &Line<'_>, costs: &Costs) -> Slot {
     let name = line.name.split('.').next().unwrap_or_default();
     let (pipe, interval, latency) = match name {
@@ -448,7 +448,7 @@ fn plain(line: &Line<'_>, costs: &Costs) -> Slot {
         "NOP" | "BRA" | "EXIT" | "BSSY" | "BSYNC" | "WARPSYNC" | "WARPGROUP" | "DEPBAR" | "YIELD" => {
             (Pipe::None, 0.0, 0.0)
         }
-        // The uniform data path has a unit of its own.
+        // The uniform datapath is a separate unit.
         n if n.starts_with('U') => (Pipe::None, 0.0, costs.latency_alu),
         _ => (Pipe::Alu, costs.alu, costs.latency_alu),
     };
@@ -467,7 +467,7 @@ fn plain(line: &Line<'_>, costs: &Costs) -> Slot {
     }
 }
 
-/// Registers that each name in an operand stands for.
+/// The number of registers that an operand's register name covers.
 fn words(line: &Line<'_>, operand: usize) -> u32 {
     let name = line.name.split('.').next().unwrap_or_default();
     match (name, operand) {
@@ -477,13 +477,13 @@ fn words(line: &Line<'_>, operand: usize) -> u32 {
         ("LDSM", 0) => line.name.rsplit('.').next().and_then(|n| n.parse().ok()).filter(|n| *n <= 4).unwrap_or(1),
         ("CS2R", 0) if !line.name.ends_with(".32") => 2,
         ("LDG" | "LDS" | "LDL" | "LDC" | "ULDC" | "IMAD" | "CS2R", 0) | ("IMAD", 3) => width(line.name),
-        // Data of stores; addresses of two words are marked.
+        // Data of stores. Two-word addresses are marked.
         ("STG" | "STS" | "STL" | "STSM", 1) => width(line.name),
         _ => 1,
     }
 }
 
-/// How many of the first operands are written.
+/// The number of leading operands that are written.
 fn written(line: &Line<'_>) -> usize {
     let name = line.name.split('.').next().unwrap_or_default();
     let first_is_predicate =
@@ -497,9 +497,9 @@ fn written(line: &Line<'_>) -> usize {
     }
 }
 
-/// Clocks for which an instruction takes the ports through which a scheduler's warps read their registers. Even and odd
-/// registers lie in two banks, each of which gives one register a clock. An operand that the instruction before has
-/// marked is still there.
+/// Clocks during which an instruction occupies the ports through which the warps of a scheduler read registers. Even
+/// and odd registers are in two banks, each of which delivers one register per clock. An operand that the previous
+/// instruction marked for reuse is still available.
 fn port_clocks(line: &Line<'_>, before: Option<&Line<'_>>) -> f64 {
     let mut banks = [0u32; 2];
     for (i, operand) in line.operands.iter().enumerate().skip(written(line)) {
@@ -536,7 +536,7 @@ fn registers(line: &Line<'_>, base: u32) -> (SmallVec<[u32; 8]>, SmallVec<[u32; 
     (reads, writes)
 }
 
-/// The registers that an operand names, and whether it is marked as a pair.
+/// The registers that an operand names, each with whether it is marked as a pair.
 fn named(operand: &str) -> SmallVec<[(u32, bool); 2]> {
     let mut found = SmallVec::new();
     let words = operand.split(|c: char| !(c.is_ascii_alphanumeric() || c == '.'));
@@ -553,7 +553,7 @@ fn named(operand: &str) -> SmallVec<[(u32, bool); 2]> {
         } else {
             continue;
         };
-        // RZ, PT and others are not registers.
+        // `RZ`, `PT` and similar names are not registers.
         if let Ok(n) = number.parse::<u32>() {
             found.push((bank + n, marks.split('.').any(|m| m == "64")));
         }

@@ -1,4 +1,4 @@
-//! A prediction as text, and its parts put together.
+//! A prediction as text, and its assembly from the parts of the model.
 
 use super::agents::agents;
 use super::replay::Replay;
@@ -9,15 +9,15 @@ use crate::exec::state::record::ClockReads;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// Lines of PTX in a report, and of the program.
+/// Lines shown in a report: of the PTX, and of the program.
 const LINES: usize = 12;
 pub(super) const SOURCE_LINES: usize = 16;
-/// Characters of an instruction that are shown: products of warpgroups name hundreds of registers.
+/// Maximum characters of an instruction shown, because `wgmma` names hundreds of registers.
 const WIDTH: usize = 100;
-/// Accesses that use less of what they move are told of.
+/// Accesses that use a smaller share of the moved bytes are reported.
 const USED: f64 = 0.9;
 
-/// What a prediction is made of.
+/// The parts of a prediction.
 pub(super) struct Parts<'a> {
     pub machine: String,
     pub clocks: f64,
@@ -96,7 +96,7 @@ pub(super) fn prediction(p: Parts<'_>) -> Prediction {
     }
 }
 
-/// The lines of the program, the costliest first.
+/// The lines of the program, most expensive first.
 fn sources(lines: &[PtxLine], ptx: &str) -> Vec<SourceLine> {
     let table = LineTable::of(ptx);
     let mut found: BTreeMap<(&str, u32), Line> = BTreeMap::new();
@@ -120,7 +120,7 @@ impl SourceLine {
         if self.file.is_empty() { "(no line)".into() } else { format!("{}:{}", self.file, self.line) }
     }
 
-    /// What most of its cost is, and which part of it.
+    /// The largest part of its cost, and the share of that part.
     pub fn main_reason(&self) -> (Reason, f64) {
         let reason = largest(&self.cost.caused);
         (reason, self.cost.caused[reason as usize] / self.cost.cost().max(1.0))
@@ -128,7 +128,7 @@ impl SourceLine {
 }
 
 impl Prediction {
-    /// The lines at which warps wait the longest, with their share of all waiting.
+    /// The lines before which warps wait the longest, with their share of all waiting.
     pub fn slowest(&self, count: usize) -> Vec<(&PtxLine, f64)> {
         let all: f64 = self.lines.iter().map(|l| l.cost.waited()).sum::<f64>().max(1.0);
         let mut found: Vec<_> = self.lines.iter().map(|l| (l, l.cost.waited() / all)).collect();
@@ -137,7 +137,7 @@ impl Prediction {
         found
     }
 
-    /// Fills in the text of the program's lines. `read` gives the text of a file as the PTX names it, if there is one.
+    /// Fills in the text of the program's lines. `read` returns the text of a file named in the PTX, if available.
     pub fn read_sources(&mut self, mut read: impl FnMut(&str) -> Option<String>) {
         let mut files: BTreeMap<String, Option<String>> = BTreeMap::new();
         for source in self.sources.iter_mut().filter(|s| !s.file.is_empty()) {
@@ -147,13 +147,13 @@ impl Prediction {
         }
     }
 
-    /// Clocks that warps lost on account of each line of the program, as shares of all; the largest first.
+    /// The clocks that warps lost waiting for each line of the program, as shares of the total; largest first.
     pub fn costliest(&self, count: usize) -> impl Iterator<Item = (&SourceLine, f64)> {
         let all = self.sources.iter().map(|s| s.cost.cost()).sum::<f64>().max(1.0);
         self.sources.iter().map(move |s| (s, s.cost.cost() / all)).take_while(|(_, share)| *share > 0.0).take(count)
     }
 
-    /// What the launch draws, and which clock is left to it.
+    /// Describes the power that the launch draws, and the clock that remains.
     pub fn power_text(&self) -> Option<String> {
         let p = self.power?;
         let draws = format!("draws {:.0} W of {:.0} W", p.watts, p.limit);
@@ -166,7 +166,7 @@ impl Prediction {
         })
     }
 
-    /// A report for people.
+    /// The prediction as a text report.
     pub fn text(&self) -> String {
         let mut out = String::new();
         // Writing to a string cannot fail.
@@ -245,7 +245,7 @@ fn largest(waits: &[f64; Reason::ALL.len()]) -> Reason {
     Reason::ALL.into_iter().max_by(by_size).unwrap_or(Reason::Slot)
 }
 
-/// A text of one line, not too long.
+/// Truncates a text to one line of limited width.
 pub(super) fn shortened(text: &str) -> String {
     match text.char_indices().nth(WIDTH) {
         Some((end, _)) => format!("{}...", &text[..end]),
