@@ -1,14 +1,13 @@
-//! Matrix instructions: fragment layouts, shared-memory descriptors, tensor
-//! memory, and the arithmetic that they have in common.
+//! Matrix instructions: fragment layouts, shared-memory descriptors, tensor memory, and the arithmetic that they
+//! share.
 //!
-//! Everything here is a function of explicit inputs. Registers come in as
-//! slices indexed `lane * registers + register`, shared memory through a read
-//! callback on byte addresses, so that an executor keeps its own storage and
-//! its own rules on when an asynchronous operation takes effect.
+//! Everything here is a function of explicit inputs. Registers are slices indexed `lane * registers + register`, and
+//! shared memory is a read callback on byte addresses. The executor therefore controls its own storage, and the time
+//! at which an asynchronous operation takes effect.
 //!
 //! | file | instructions |
 //! |---|---|
-//! | `element` | element types and how they lie in registers and memory |
+//!  | `element` | element types and their encoding in registers and memory |
 //! | `dot` | the arithmetic of one output element |
 //! | `fragment` | (lane, element) to (row, column) for `mma.sync` and `wgmma` |
 //! | `mma` | `mma.sync` |
@@ -40,7 +39,7 @@ pub use tcgen05::{InstructionDescriptor, Tcgen05Kind, Tcgen05Mma};
 pub use tmem::{CopyShape, DataShape, TensorMemory};
 pub use wgmma::{Wgmma, WgmmaA};
 
-/// Why a matrix instruction is refused.
+/// Why a matrix instruction is rejected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TensorError {
     #[error("shape m{m}n{n}k{k} does not exist for {a:?} x {b:?} into {d:?}")]

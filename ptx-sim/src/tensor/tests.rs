@@ -1,11 +1,11 @@
-//! Whole matrix instructions against plain matrix products. Operands are small
-//! integers, exact in every element type, so that results are exact as well.
+//! Whole matrix instructions, compared with plain matrix products. Operands are small integers that are exact in every
+//! element type, so the results are exact too.
 
 use super::tcgen05::{ASource, Participant};
 use super::*;
 use crate::num::{CvtOpts, Format, convert};
 
-/// A deterministic small value for a position, exact in `element`.
+/// A small deterministic value for a position, exact in `element`.
 fn value(element: Element, row: usize, col: usize, salt: usize) -> f64 {
     let hash = (row * 131 + col * 31 + salt * 17) ^ (row * col + 7);
     match element {
@@ -81,7 +81,7 @@ fn check_mma(op: MmaSync, scales: Option<(u16, u16, u16)>) {
             mma::accumulator_out(op.c, &mut c[lane * rc..], i, addend);
         }
     }
-    // Scales 2^(row % 3) and 2^(col % 2) per chunk, from the selected lanes only.
+    // Scales 2^(row % 3) and 2^(col % 2) per chunk, supplied by the selected lanes only.
     let mut words = (vec![0xffff_ffffu32; 32], vec![0xffff_ffffu32; 32]);
     if let (Some(scale), Some((byte, ta, tb))) = (op.scale, scales) {
         let code = |exponent: usize| match scale.format {
@@ -309,7 +309,7 @@ fn wgmma_descriptor(start: u64, leading: u64, stride: u64, swizzle: u64) -> u64 
 /// Strides of a densely stored operand of `lines` rows or columns.
 fn strides(major: Major, span: u64, k_bytes: u64, lines: u64) -> (u64, u64) {
     match (major, span) {
-        // Eight lines of 16 bytes form a core matrix; along K they are 128 apart.
+        // Eight lines of 16 bytes form a core matrix; along K, core matrices are 128 bytes apart.
         (Major::K, 16) => (128, 8 * k_bytes),
         (Major::K, _) => (0, 8 * span),
         (Major::Mn, 16) => (lines * 16, 128),

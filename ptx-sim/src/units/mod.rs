@@ -1,5 +1,4 @@
-//! Machines beside the cores: barriers in shared memory, tensor maps and the
-//! copies that go by them, and reductions on memory.
+//! Functional units outside the cores: mbarriers, tensor maps and the copies that use them, and reductions in memory.
 
 pub mod bulk;
 pub mod mbarrier;
