@@ -1,11 +1,11 @@
-//! Mutants: a module with one instruction changed, as a compiler could have got it wrong.
+//! Mutants: a module with one instruction changed, as a miscompilation could have changed it.
 //!
-//! A check that is worth something finds most of them. [`mutants`] lists those of a module, by the one table of
-//! operators in [`OPERATORS`]; [`Mutant::of`] makes the module. They are made from the typed instructions, so each is
-//! valid PTX, but for what no assembler would see, such as a wrong count.
+//! A good check detects most of them. [`mutants`] lists the mutants of a module according to the table of operators,
+//! [`OPERATORS`]; [`Mutant::of`] builds the module. Mutants are built from the typed instructions, so each is valid
+//! PTX, except for errors that an assembler cannot detect, such as a wrong count.
 //!
-//! An operator changes an instruction, or removes it: then a `nop` is in its place. Where an operand is a register, the
-//! operator changes it in an instruction before the changed one:
+//! An operator changes an instruction, or replaces it by a `nop`. If an operand is a register, the operator changes
+//! its value in an instruction inserted before the changed one:
 //!
 //! ```text
 //! mbarrier.try_wait.parity.shared::cta.b64 %p1, [%r1], %r2;
@@ -23,7 +23,7 @@ use crate::exec::{ArbitraryLanes, Coverage, Executed};
 use crate::ir::*;
 pub use operators::OPERATORS;
 
-/// What a mutant is wrong in.
+/// The kind of error that a mutant contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Class {
     Barrier,
@@ -54,7 +54,7 @@ impl Class {
         Class::Arithmetic,
     ];
 
-    /// The name on command lines and in tables.
+    /// The name in command lines and tables.
     pub fn name(self) -> &'static str {
         match self {
             Class::Barrier => "barrier",
@@ -71,7 +71,7 @@ impl Class {
         }
     }
 
-    /// What operators of the class do, in a few words.
+    /// A short description of the operators of the class.
     pub fn summary(self) -> &'static str {
         match self {
             Class::Barrier => "barriers of a block, a cluster or a warp dropped, their count changed",
@@ -94,11 +94,11 @@ impl Class {
 pub struct Operator {
     pub class: Class,
     pub name: &'static str,
-    /// The changed instruction, if the operator applies.
+    /// Returns the changed instruction, or `None` if the operator does not apply.
     apply: fn(&mut Patch<'_>, &Inst) -> Option<Inst>,
 }
 
-/// A changed module's difference to the original.
+/// The difference between a changed module and the original.
 #[derive(Clone, Debug)]
 pub struct Mutant {
     pub class: Class,
@@ -108,14 +108,14 @@ pub struct Mutant {
     pub function: usize,
     /// Index into [`Function::body`].
     pub at: usize,
-    /// Of the source, from 1.
+    /// Line in the source, from 1.
     pub line: u32,
     before: Vec<Inst>,
     inst: Inst,
     registers: Vec<Type>,
 }
 
-/// All mutants of a module, in the order of its instructions.
+/// All mutants of a module, in instruction order.
 pub fn mutants(module: &Module) -> Vec<Mutant> {
     let mut out = vec![];
     for (function, f) in module.functions.iter().enumerate() {
@@ -135,7 +135,7 @@ pub fn mutants(module: &Module) -> Vec<Mutant> {
 }
 
 impl Mutant {
-    /// The changed module.
+    /// Builds the changed module.
     pub fn of(&self, module: &Module) -> Module {
         let mut functions = module.functions.clone();
         if let Some(f) = functions.get_mut(self.function) {
@@ -155,7 +155,7 @@ impl Mutant {
         inst.map_or("", |inst| module.text_of(inst))
     }
 
-    /// How the original of the changed instruction was executed, in a launch of the original.
+    /// How the original instruction was executed, in a launch of the original.
     pub fn original(&self, coverage: &Coverage) -> Executed {
         coverage.of(self.function, self.at)
     }
@@ -165,25 +165,24 @@ impl Mutant {
         coverage.of(self.function, self.moved(self.at))
     }
 
-    /// Where an instruction of the original's function is in the changed module.
+    /// The index in the changed module of an instruction of the original.
     fn moved(&self, at: usize) -> usize {
         if at < self.at { at } else { at + self.before.len() }
     }
 
-    /// Whether the values that the mutant changes reach nothing, whatever arrays hold, given how the original and the
-    /// changed module were executed in one launch.
+    /// Whether the changed values affect nothing, whatever the arrays contain, given how the original and the changed
+    /// module executed in one launch.
     pub fn is_lost(&self, module: &Module, before: &Coverage, after: &Coverage) -> bool {
         self.gives_values_only() && lost::is_lost(self, module, before, after)
     }
 
-    /// Whether all that the changed instruction does to the launch is in its destination registers, as it was with the
-    /// original.
+    /// Whether the changed instruction, like the original, affects the launch only through its destination registers.
     pub fn gives_values_only(&self) -> bool {
         gives_values_only(&self.inst)
     }
 
-    /// The lanes in which destination registers of the original instruction may hold something else afterwards, if that
-    /// is all that the mutant does.
+    /// The lanes in which the destination registers of the original instruction may hold different values, if the
+    /// mutant has no other effect.
     pub fn lanes_with_other_values(&self, module: &Module) -> Option<ArbitraryLanes> {
         let original = module.functions.get(self.function)?.body.get(self.at)?;
         if !gives_values_only(original) {
@@ -197,13 +196,13 @@ impl Mutant {
         }
     }
 
-    /// Whether the lanes for which the instruction is executed are all that may have changed.
+    /// Whether the mutant changes only the lanes that execute the instruction.
     pub fn changes_guard_only(&self) -> bool {
         matches!(self.operator, operators::NEGATE_GUARD | operators::DROP_GUARD)
     }
 }
 
-/// Whether all that an instruction does is in its destination registers.
+/// Whether an instruction affects only its destination registers.
 fn gives_values_only(inst: &Inst) -> bool {
     let pure = matches!(
         inst.op,
@@ -225,7 +224,7 @@ fn gives_values_only(inst: &Inst) -> bool {
     pure && inst.defs != 0
 }
 
-/// What an operator may add to the function.
+/// Additions of an operator to the function.
 struct Patch<'a> {
     function: &'a Function,
     before: Vec<Inst>,
@@ -233,12 +232,12 @@ struct Patch<'a> {
 }
 
 impl Patch<'_> {
-    /// The type of a register of the original.
+    /// The type of a register of the original function.
     fn type_of(&self, register: RegId) -> Option<Type> {
         self.function.registers.get(register.0 as usize).copied()
     }
 
-    /// An integer operand changed by a constant: an immediate itself, a register in an instruction before.
+    /// Changes an integer operand by a constant: an immediate directly, a register in an inserted instruction.
     fn changed(&mut self, inst: &Inst, operand: &Operand, how: Change) -> Option<Operand> {
         match operand {
             Operand::Imm(Imm::Int(v)) => Some(Operand::Imm(Imm::Int(match how {
@@ -265,7 +264,7 @@ impl Patch<'_> {
     }
 }
 
-/// How an integer is changed.
+/// A change of an integer.
 #[derive(Clone, Copy)]
 enum Change {
     Add(i64),

@@ -3,9 +3,8 @@
 use super::format::{Class, round_to_quantum};
 use super::{Format, Rounding, Unpacked};
 
-/// Divides by `2^scale_exponent`, rounds to nearest even in units of 1/64 and
-/// clamps to -2..=127/64. NaN gives the largest positive value; `relu` turns a
-/// negative result into zero.
+/// Divides by `2^scale_exponent`, rounds to nearest even in units of 1/64 and clamps to -2..=127/64. NaN gives the
+/// largest positive value; `relu` turns a negative result into zero.
 pub fn s2f6_from_float(source: Format, bits: u64, scale_exponent: i32, relu: bool) -> u8 {
     let mut value = source.unpack(bits);
     value.exponent -= scale_exponent;

@@ -1,7 +1,7 @@
-//! PTX text to [`crate::ir::Module`]: a scanner over bytes and a recursive-descent parser.
+//! Parses PTX text to [`crate::ir::Module`]: a scanner over bytes and a recursive-descent parser.
 //!
-//! The parser accepts what LLVM's NVPTX back end, inline assembly and nvcc write. Anything that it does not know is
-//! an error with line and column: a modifier that is silently dropped would make the simulator lie.
+//! The parser accepts the PTX written by LLVM's NVPTX backend, inline assembly and nvcc. Any unknown element is an
+//! error with line and column, because silently dropping a modifier would produce wrong simulation results.
 
 mod alu;
 mod async_ops;
@@ -29,7 +29,7 @@ pub struct ParseError {
     pub kind: ParseErrorKind,
 }
 
-/// What is wrong with the text.
+/// The kinds of errors in PTX text.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ParseErrorKind {
