@@ -117,7 +117,7 @@ impl ElementType {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Fill {
     Zero,
-    /// The all-ones NaN that `fma.oob` turns into zero.
+    /// A NaN, as for `CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA`.
     Nan,
 }
 

@@ -1,7 +1,7 @@
-//! One run of a program with vector clocks. It stands for all interleavings: see the essay of the crate.
+//! One run of a program with vector clocks, which represents all interleavings; see the crate documentation.
 //!
-//! Agents run as far as they get, one after another; copies are finished only when no agent can go on. Any order would
-//! do, and this one makes copies late.
+//! Agents run one at a time, each as far as possible. Copies complete only when no agent can proceed. Any order would
+//! do; this one makes copies late.
 
 use std::collections::VecDeque;
 
@@ -14,18 +14,19 @@ use crate::violation::{Violation, ViolationKind};
 #[derive(Clone)]
 pub struct Run<'a> {
     program: &'a Program,
-    /// Of each agent.
+    /// The code of each agent.
     code: &'a [Vec<Inst<'a>>],
-    /// The least and the greatest values of the parameters that lead to where the run is.
+    /// The minimum and maximum values of the parameters that reach this point of the run.
     least: Vec<i64>,
     most: Vec<i64>,
     agents: Vec<AgentState>,
     slots: Vec<Slot>,
     cells: Vec<Cell>,
     copies: VecDeque<Flight>,
-    /// What says that each operation of an engine is done, by its number: a wait, or the phase that it counts on.
+    /// For each operation of an engine, by number, what implies that it is done: a wait, or the phase that it counts
+    /// on.
     groups: Vec<Option<End>>,
-    /// Kept in the second run only, which explains a fault.
+    /// Recorded only in the second run, which explains a fault.
     trace: Option<Vec<Traced>>,
 }
 
@@ -33,11 +34,11 @@ pub struct Run<'a> {
 struct AgentState {
     cursor: Cursor,
     clock: Clock,
-    /// What had happened before the last proxy fence that the agent knows of.
+    /// The events before the last proxy fence that the agent knows of.
     fenced: Clock,
     open: [Vec<usize>; 3],
     committed: [VecDeque<Vec<usize>>; 3],
-    /// The generation of a named barrier that the agent has arrived at and waits for.
+    /// The generation of the named barrier at which the agent has arrived and waits.
     syncing: Option<u32>,
 }
 
@@ -47,12 +48,12 @@ struct Slot {
     count: u32,
     pending: u32,
     bytes: i64,
-    /// Phases that are complete.
+    /// Number of complete phases.
     phase: u32,
-    /// What the arrivals of the current phase know.
+    /// Knowledge of the arrivals of the current phase.
     arrived: Clock,
     arrived_fenced: Clock,
-    /// What is known once the last phase is complete.
+    /// Knowledge available once the last phase is complete.
     done: Clock,
     done_fenced: Clock,
     announced: Vec<Event>,
@@ -60,7 +61,7 @@ struct Slot {
     waits: Vec<Event>,
 }
 
-/// A copy under way, or arrivals that wait for some.
+/// A copy in flight, or an arrival that waits for copies.
 #[derive(Clone)]
 struct Flight {
     slot: usize,
@@ -74,7 +75,7 @@ struct Flight {
 #[derive(Clone)]
 struct Traced {
     event: Option<Event>,
-    /// For the end of a copy: the entry and the number of phases whose completion needs it.
+    /// For the end of a copy: the barrier's clock entry, and the number of phases whose completion needs it.
     phase: Option<(usize, u32)>,
     clock: Clock,
     text: String,
@@ -84,7 +85,7 @@ struct Traced {
 struct Fault {
     kind: ViolationKind,
     message: String,
-    /// What has to happen before.
+    /// Events that must happen before.
     pasts: Vec<Clock>,
     /// The operations that then go wrong, in this order.
     order: Vec<Event>,
@@ -99,10 +100,10 @@ impl Fault {
 
 type Step<T> = Result<T, Box<Fault>>;
 
-/// Why a run does not go on.
+/// Why a run stops.
 enum Stop {
     Fault(Box<Fault>),
-    /// It depends on a parameter, by its number.
+    /// The run depends on a parameter, given by its number.
     Open(usize),
 }
 
@@ -136,7 +137,7 @@ impl<'a> Run<'a> {
             announced: Vec::new(),
             waits: Vec::new(),
         };
-        // In the order in which the program numbers them.
+        // In the order of the program's numbering.
         let mut arrays: Vec<_> = program.barriers.iter().map(|b| (&b.slots, b.count)).collect();
         arrays.extend(program.named.iter().map(|n| (&n.slots, n.threads)));
         arrays.sort_by_key(|(slots, _)| slots.start);
@@ -155,7 +156,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Runs to the end, and where it depends on a parameter, once for each of its values, from the least.
+    /// Runs to the end. When the run depends on a parameter, continues once for each value, from the smallest.
     pub fn check(self) -> Result<(), Box<Violation>> {
         let mut runs = vec![self];
         while let Some(mut run) = runs.pop() {
@@ -173,7 +174,7 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// Once more from the start, to keep what happens. The run is the same, and so is its fault.
+    /// Repeats the run from the start with tracing. The run and its fault are the same.
     fn explained(self, fault: Fault) -> Violation {
         let mut again = Run::new(self.program, self.code, self.least.clone(), self.least.clone());
         again.trace = Some(Vec::new());
@@ -200,7 +201,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Carries out an agent's next operation; false if it has to wait or is done.
+    /// Executes an agent's next operation; returns false if the agent has to wait or is done.
     fn step(&mut self, agent: usize) -> Result<bool, Stop> {
         let next = self.agents[agent].cursor.next_within(&self.code[agent], &self.least, &self.most);
         let Some(op) = next.map_err(Stop::Open)? else { return Ok(false) };
@@ -238,7 +239,7 @@ impl<'a> Run<'a> {
         Ok(true)
     }
 
-    /// The operations that never wait.
+    /// Executes an operation that never waits.
     fn execute(&mut self, agent: usize, op: &Op, event: Event) -> Step<()> {
         match op {
             Op::Arrive { barrier, count } => {
@@ -276,7 +277,7 @@ impl<'a> Run<'a> {
                 let state = &self.agents[agent];
                 let started = state.committed[*engine as usize].iter().flatten().chain(&state.open[*engine as usize]);
                 for &id in started {
-                    // The first that says so is enough.
+                    // The first such phase is enough.
                     self.groups[id].get_or_insert(end);
                 }
                 let text = match &self.trace {
@@ -322,12 +323,12 @@ impl<'a> Run<'a> {
                 state.fenced.join(&state.clock);
                 Ok(())
             }
-            // Control flow is code by now, and what waits is handled by `step`.
+            // Control flow has become jumps, and `step` handles waits.
             Op::Wait { .. } | Op::Sync(_) | Op::Set(..) | Op::Loop { .. } | Op::If { .. } => Ok(()),
         }
     }
 
-    /// A wait passes: it sees the end of the last complete phase.
+    /// Passes a wait, which observes the end of the last complete phase.
     fn pass(&mut self, agent: usize, slot: usize, event: Event) -> Step<()> {
         let (entry, state) = (self.entry(slot), &self.slots[slot]);
         if self.agents[agent].clock.get(entry) + 1 < state.phase {
@@ -343,7 +344,7 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// Takes over what is known at the end of the last phase of a barrier.
+    /// Receives the knowledge at the end of a barrier's last phase.
     fn learn(&mut self, agent: usize, slot: usize) {
         let state = &mut self.agents[agent];
         state.clock.join(&self.slots[slot].done);
@@ -476,7 +477,7 @@ impl<'a> Run<'a> {
             }
         };
         let order = match clash.other {
-            // What ends with the operation that starts it is not under way before: here it comes too late.
+            // An operation that ends when it starts cannot be in flight earlier; here it comes too late.
             Some(Span { start, end: End::At(_) }) => vec![event, start],
             Some(Span { start, .. }) => vec![start, event],
             None => vec![event],
@@ -484,7 +485,7 @@ impl<'a> Run<'a> {
         Box::new(Fault::new(clash.kind, message, order))
     }
 
-    /// Nothing can move any more.
+    /// Checks the final state, when no agent can proceed.
     fn check_end(&mut self) -> Step<()> {
         let mut waiting = Vec::new();
         for agent in 0..self.agents.len() {
@@ -562,7 +563,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Counts an operation, and keeps it if faults are explained.
+    /// Counts an operation, and traces it if faults are explained.
     fn begin(&mut self, agent: usize, op: &Op) -> Event {
         let event = self.agents[agent].clock.tick(agent);
         if let Some(trace) = &mut self.trace {
