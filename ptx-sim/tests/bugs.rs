@@ -112,7 +112,7 @@ fn missing_proxy_fence() {
             &e,
             &["missing proxy fence: shared address", "(s", "`st.shared.b64 [%r3], %rd4;`", "`cp.async.bulk.global"],
         );
-        says(&e, &["fence.proxy.async must stand between the ordinary write and the asynchronous access"]);
+        says(&e, &["a fence.proxy.async is needed between the ordinary write and the asynchronous access"]);
     }
 }
 
@@ -151,7 +151,7 @@ fn missing_fence_behind_an_initialisation() {
 fn wrong_phase_of_a_fresh_barrier() {
     let mut in_flight = 0;
     for e in all_errors(&bulk(Bulk { parity: 1, ..GOOD })) {
-        says(&e, &["uninitialised read of 8 bytes at shared address", "`ld.shared.b64 %rd4, [%r3];`"]);
+        says(&e, &["uninitialized read of 8 bytes at shared address", "`ld.shared.b64 %rd4, [%r3];`"]);
         says(&e, &["wait, `mbarrier.try_wait.parity.shared::cta.b64 P1, [full], 1;` at line"]);
         says(&e, &["passed on the phase before the first one of mbarrier 0x800 (full): wrong parity?"]);
         if e.to_string().contains("is still being written by the asynchronous `cp.async.bulk.shared") {
@@ -247,16 +247,10 @@ fn wrong_expect_tx() {
             "0 of 1 arrivals pending and 16 transaction bytes outstanding",
         ],
     );
-    says(
-        &e,
-        &["16 bytes more were expected than copies brought (wrong expect_tx?)", "[warp 0, warp 1, warp 2, warp 3]"],
-    );
+    says(&e, &["16 bytes were expected but not copied (wrong expect_tx?)", "[warp 0, warp 1, warp 2, warp 3]"]);
     for e in all_errors(&bulk(Bulk { expect: 512, ..GOOD })) {
         assert!(matches!(e.kind, SimErrorKind::Deadlock(_)), "{e}");
-        says(
-            &e,
-            &["waits on mbarrier 0x800 (full)", "copies brought 512 bytes more than were expected (wrong expect_tx?)"],
-        );
+        says(&e, &["waits on mbarrier 0x800 (full)", "512 bytes were copied but not expected (wrong expect_tx?)"]);
     }
 }
 
@@ -271,7 +265,7 @@ fn out_of_bounds() {
             "`st.global.b64 [%rd4], 0;` in CTA (0,0,0) thread (0,0,0): out of bounds: store of 8 bytes at global address",
         ],
     );
-    says(&e, &["512 bytes behind the start of a 256-byte allocation"]);
+    says(&e, &["512 bytes after the start of a 256-byte allocation"]);
     // The report names the first lane out of bounds, not the first lane.
     let e = error(&text("shl.b32 %r2, %r1, 5; mov.b32 %r3, s; add.u32 %r3, %r3, %r2;\nst.shared.b32 [%r3], %r1;"));
     says(
@@ -302,7 +296,7 @@ ld.shared.b32 %r4, [%r3];",
     assert!(matches!(e.kind, SimErrorKind::Uninitialised { .. }), "{e}");
     says(
         &e,
-        &["`ld.shared.b32 %r4, [%r3];` in CTA (0,0,0) thread (7,0,0): uninitialised read of 4 bytes at shared address"],
+        &["`ld.shared.b32 %r4, [%r3];` in CTA (0,0,0) thread (7,0,0): uninitialized read of 4 bytes at shared address"],
     );
     says(&e, &["(byte 0x41c (s+0x1c) was never written)"]);
     // The kernel does not wait for the copy at all.
@@ -406,7 +400,7 @@ and.b32 %r5, %r1, 15; setp.ne.u32 %p3, %r5, 0; @%p3 bra M; mov.b32 %r6, 0x10001;
             let e = adversarial_error(&text(meet, release, acquire));
             assert!(matches!(e.kind, SimErrorKind::Race(_)), "{e}");
             let other = if meet.is_empty() { "write by lane 1 of warp 0" } else { "write by lane 16 of warp 0" };
-            says(&e, &[other, "bar.warp.sync (__syncwarp), which is missing"]);
+            says(&e, &[other, "bar.warp.sync (__syncwarp) is missing"]);
         }
     }
 }
@@ -418,7 +412,7 @@ fn lanes_that_write_to_one_place() {
     };
     assert_eq!(adversarial_ok(&text("5"), 5).len(), 32);
     let e = adversarial_error(&text("%rd3"));
-    says(&e, &["write by lane 0 of warp 0", "and write by lane 1 of warp 0", "which of the lanes wins is open"]);
+    says(&e, &["write by lane 0 of warp 0", "and write by lane 1 of warp 0", "it is unspecified which lane wins"]);
     // Bytes of one word are separate locations.
     let bytes = entry(
         ".shared .align 8 .b8 s[32];",
@@ -483,7 +477,7 @@ fn the_zero_of_a_masked_load() {
     };
     assert_eq!(adversarial_ok(&text("mov.b32 %r7, 0;"), 3)[25], 0);
     let e = adversarial_error(&text(""));
-    says(&e, &["undefined register: nobody has written operand 2", "thread (20,0,0)"]);
+    says(&e, &["undefined register: operand 2 was never written", "thread (20,0,0)"]);
 }
 
 /// One lane starts a copy of data that all lanes have written.

@@ -292,7 +292,7 @@ fn scopes_say_whom_a_release_and_an_acquire_reach() {
     }
     let (write, read) = pair("cta", "cta");
     let e = two_blocks(&message("", &write, &read)).expect("a race").to_string();
-    assert!(e.contains("one is outside of the other's scope"), "{e}");
+    assert!(e.contains("one is outside the other's scope"), "{e}");
 }
 
 #[test]

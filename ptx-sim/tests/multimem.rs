@@ -196,11 +196,11 @@ fn updates_and_stores_reach_every_member() {
 fn what_is_checked() {
     let a = words(&[0; 4]);
     let table = [
-        ("ld.global.b32 %r2, [%rd2];", "a multicast address, which multimem instructions alone access"),
-        ("st.global.b32 [%rd2], %r1;", "a multicast address, which multimem instructions alone access"),
+        ("ld.global.b32 %r2, [%rd2];", "a multicast address, which only multimem instructions can access"),
+        ("st.global.b32 [%rd2], %r1;", "a multicast address, which only multimem instructions can access"),
         ("multimem.st.weak.global.u32 [%rd1], 1;", "multimem store"),
-        ("multimem.st.weak.global.u32 [%rd1], 1;", "no multicast address"),
-        ("multimem.ld_reduce.weak.global.add.u32 %r2, [%rd2+16];", "no multicast address"),
+        ("multimem.st.weak.global.u32 [%rd1], 1;", "not a multicast address"),
+        ("multimem.ld_reduce.weak.global.add.u32 %r2, [%rd2+16];", "not a multicast address"),
         ("multimem.red.relaxed.sys.global.add.u32 [%rd2+2], 1;", "multimem update"),
         ("multimem.ld_reduce.weak.global.add.v4.f32 {%f1,%f2,%f3,%f4}, [%rd2+8];", "multimem load"),
     ];

@@ -283,7 +283,7 @@ impl Device {
         };
         let threads = volume(block);
         if threads == 0 || threads > 1024 {
-            return Err(bad(format!("a block of {threads} threads (1 to 1024 are possible)")));
+            return Err(bad(format!("a block of {threads} threads (must be 1 to 1024)")));
         }
         let cluster = match (config.cluster, d.reqnctapercluster) {
             (Some(c), Some(r)) if c != r => {
@@ -295,7 +295,7 @@ impl Device {
         };
         let size = volume(cluster);
         if size == 0 || size > 16 {
-            return Err(bad(format!("a cluster of {size} CTAs (1 to 16 are possible)")));
+            return Err(bad(format!("a cluster of {size} CTAs (must be 1 to 16)")));
         }
         let mut grid = config.grid;
         if d.blocksareclusters {
@@ -312,7 +312,10 @@ impl Device {
         }
         let shared = program.shared_bytes.saturating_add(config.dynamic_shared);
         if shared > self.config.max_shared {
-            return Err(bad(format!("{shared} bytes of shared memory where {} are available", self.config.max_shared)));
+            return Err(bad(format!(
+                "{shared} bytes of shared memory, but only {} are available",
+                self.config.max_shared
+            )));
         }
         if config.args.len() != func.entry_params.len() {
             let (found, expected) = (config.args.len(), func.entry_params.len());
@@ -322,7 +325,7 @@ impl Device {
         for (i, (arg, (offset, size))) in config.args.iter().zip(&func.entry_params).enumerate() {
             let bytes = arg.bytes();
             if bytes.len() != *size as usize {
-                return Err(bad(format!("argument {i} has {} bytes, the parameter {size}", bytes.len())));
+                return Err(bad(format!("argument {i} has {} bytes, but its parameter has {size}", bytes.len())));
             }
             params[*offset as usize..][..bytes.len()].copy_from_slice(&bytes);
         }

@@ -74,7 +74,7 @@ impl Class {
     /// A short description of the operators of the class.
     pub fn summary(self) -> &'static str {
         match self {
-            Class::Barrier => "barriers of a block, a cluster or a warp dropped, their count changed",
+            Class::Barrier => "barriers of a CTA, a cluster or a warp dropped, their counts changed",
             Class::Mbarrier => "waits and arrivals dropped, parity flipped, expected bytes and counts changed",
             Class::Asynchronous => "commits and waits of asynchronous groups dropped, one more group left in flight",
             Class::Fence => "fences of memory, of proxies and of matrix instructions dropped",
@@ -82,7 +82,7 @@ impl Class {
             Class::Address => "addresses, coordinates and descriptors one access or 16 bytes off",
             Class::Shuffle => "another lane, another mode, votes and reductions of another kind",
             Class::Rounding => "another rounding mode, subnormals flushed or kept",
-            Class::Order => "scopes narrowed to the block, orderings weakened",
+            Class::Order => "scopes narrowed to the CTA, orderings weakened",
             Class::Initialisation => "constants, barriers, stores to shared memory, fields of tensor maps left out",
             Class::Arithmetic => "another operation, comparison, sign, direction or constant",
         }

@@ -207,7 +207,7 @@ impl MmaSync {
                 scale.apply(&mut right, k, |col| col * 4 + sb.thread as usize, &sb);
             }
             (None, None) => {}
-            _ => return Err(TensorError::Invalid("block scales and scale operands go together")),
+            _ => return Err(TensorError::Invalid("block scales and scale operands must be given together")),
         }
         let mut d = vec![0; LANES * counts[3]];
         for lane in 0..LANES {

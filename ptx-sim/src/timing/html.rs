@@ -22,13 +22,13 @@ impl Prediction {
         let _ = write!(
             out,
             "<!doctype html><meta charset=\"utf-8\"><title>{title}</title><style>{STYLE}</style><h1>{title}</h1>\
-             <p>{:.0} clocks at {:.0} MHz; {} blocks, {} at a time on a multiprocessor (limited by {}, {} registers).</p>",
+             <p>{:.0} clocks at {:.0} MHz; {} blocks, {} resident per SM (limited by {}, {} registers).</p>",
             self.clocks, self.mhz, self.blocks, self.resident, self.limited_by, self.registers
         );
         if let Some(text) = self.power_text() {
             let _ = write!(out, "<p>It {text}.</p>");
         }
-        let _ = write!(out, "<h2>The first block in time</h2>{}", timeline(&self.spans, &self.agents));
+        let _ = write!(out, "<h2>Timeline of the first block</h2>{}", timeline(&self.spans, &self.agents));
         let percent = |x: f64| format!("{:.1} %", 100.0 * x);
         let _ = write!(out, "<h2>Busy</h2><table>");
         for (name, share) in &self.busy {
@@ -53,7 +53,7 @@ impl Prediction {
         }
         if !self.sources.is_empty() {
             out.push_str(
-                "<h2>Lines of the program</h2><p>By the time that warps wait on their account.</p>\
+                "<h2>Source lines</h2><p>By the time that warps wait for them.</p>\
                  <table><tr><th>time<th>line<th>mostly<th>bytes used<th>program",
             );
         }
@@ -71,8 +71,7 @@ impl Prediction {
         if !self.sources.is_empty() {
             out.push_str("</table>");
         }
-        let _ =
-            write!(out, "<h2>Lines of the PTX before which warps wait</h2><table><tr><th>line<th>waits<th>for<th>PTX");
+        let _ = write!(out, "<h2>PTX lines before which warps wait</h2><table><tr><th>line<th>waits<th>for<th>PTX");
         for (line, share) in self.slowest(40) {
             let _ = write!(
                 out,

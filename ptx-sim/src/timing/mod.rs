@@ -62,7 +62,7 @@ pub enum Error {
     Unknown { line: u32, text: String },
     #[error("line {line}: `{text}` has no time: {missing}")]
     NoNumber { line: u32, text: String, missing: tile_machine::Error },
-    #[error("a block needs {what}, which a multiprocessor of {machine} does not have")]
+    #[error("a block needs {what} than an SM of {machine} has")]
     DoesNotFit { what: String, machine: String },
     #[error("line {line}: the replay found warps that wait for each other at `{text}`")]
     Stuck { line: u32, text: String },
@@ -463,7 +463,7 @@ fn occupancy(
     ];
     let (resident, what) = limits.into_iter().min_by_key(|(n, _)| *n).unwrap_or((1, "blocks"));
     if resident == 0 && what != "registers" {
-        return Err(Error::DoesNotFit { what: format!("too much of {what}"), machine: machine.name.clone() });
+        return Err(Error::DoesNotFit { what: format!("more {what}"), machine: machine.name.clone() });
     }
     Ok((resident.max(1), what, registers))
 }

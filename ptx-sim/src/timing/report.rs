@@ -158,9 +158,9 @@ impl Prediction {
         let p = self.power?;
         let draws = format!("draws {:.0} W of {:.0} W", p.watts, p.limit);
         Some(if self.mhz > p.sustained {
-            format!("{draws}: if it is repeated for long, the clock falls to {:.0} MHz", p.sustained)
+            format!("{draws}; if it is repeated for long, the clock falls to {:.0} MHz", p.sustained)
         } else if p.demand > p.limit {
-            format!("{draws}: clock {:.0} MHz because of power", self.mhz)
+            format!("{draws}; the power limit holds the clock at {:.0} MHz", self.mhz)
         } else {
             draws
         })
@@ -177,7 +177,7 @@ impl Prediction {
         );
         let _ = writeln!(
             out,
-            "  {} blocks, {} at a time on a multiprocessor (limited by {}; about {} registers), at most {} each",
+            "  {} blocks, {} resident per SM (limited by {}; about {} registers), at most {} per SM",
             self.blocks, self.resident, self.limited_by, self.registers, self.blocks_per_sm
         );
         if let Some(text) = self.power_text() {
@@ -185,9 +185,10 @@ impl Prediction {
         }
         let percent = |x: f64| format!("{:5.1} %", 100.0 * x);
         if self.from_image > 0.0 {
-            let _ = writeln!(out, "  {:.1} % of the instructions as assembled", 100.0 * self.from_image);
+            let _ =
+                writeln!(out, "  {:.1} % of the instructions taken from the assembled image", 100.0 * self.from_image);
         }
-        let _ = writeln!(out, "busy, and how long that would take if it were all:");
+        let _ = writeln!(out, "utilization of each unit, and its busy time:");
         for (name, share) in &self.busy {
             let _ = writeln!(out, "  {name:<24}{}{:12.1} us", percent(*share), share * self.microseconds);
         }
@@ -196,7 +197,7 @@ impl Prediction {
             let _ = writeln!(out, "  {:<24}{}", reason.name(), percent(*share));
         }
         if !self.agents.is_empty() {
-            let _ = writeln!(out, "agents, and what they wait for:");
+            let _ = writeln!(out, "agents, and the main reasons for their waits:");
         }
         for agent in &self.agents {
             let warps = format!("warps {} to {}", agent.warps.start, agent.warps.end - 1);
@@ -209,18 +210,18 @@ impl Prediction {
             let _ = writeln!(out, "  {:<16}{warps:<16}{}", agent.name, waits.join(", "));
         }
         if !self.sources.is_empty() {
-            let _ = writeln!(out, "lines of the program by the time that warps wait on their account:");
+            let _ = writeln!(out, "source lines by the time that warps wait for them:");
         }
         for (source, share) in self.costliest(SOURCE_LINES) {
             let (reason, part) = source.main_reason();
             let why = format!("{} {}", reason.name(), percent(part).trim_start());
             let _ = writeln!(out, "  {}  {:<30} {why:<30} {}", percent(share), source.place(), shortened(&source.text));
             if let Some(used) = source.cost.used_share().filter(|used| *used < USED) {
-                let what = "of the bytes that its accesses move are used";
+                let what = "of the bytes moved by its accesses are used";
                 let _ = writeln!(out, "{:13}{} {what}", "", percent(used).trim_start());
             }
         }
-        let _ = writeln!(out, "lines of the PTX before which warps wait the longest:");
+        let _ = writeln!(out, "PTX lines before which warps wait the longest:");
         for (line, share) in self.slowest(LINES) {
             let _ = writeln!(
                 out,

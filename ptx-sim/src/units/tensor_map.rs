@@ -388,7 +388,7 @@ impl TensorMap {
             return fail("global address is not aligned to 16 bytes (32 for padded types)");
         }
         if self.swizzle_mode > 4 || self.swizzle_atomicity > 3 || self.swizzle_atomicity > 0 && self.swizzle_mode != 3 {
-            return fail("swizzle mode and atomicity do not go together");
+            return fail("invalid combination of swizzle mode and atomicity");
         }
         if self.fill == Fill::Nan && !self.element.is_float() {
             return fail("NaN fill needs a floating-point element");

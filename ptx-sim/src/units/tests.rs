@@ -242,7 +242,7 @@ fn reductions_update_elements_inside() {
     assert_eq!(error, TmaError::Copy("a store or reduction begins before the tensor"));
     let float = TensorMap::tiled(&params(ElementType::F32, &[8], &[], &[8], &[1], 0)).unwrap();
     let error = float.reduce(&Coordinates::Tile(&[0]), 0, ReduceOp::Xor, shared, never).unwrap_err();
-    assert_eq!(error, TmaError::Copy("element type does not have this reduction"));
+    assert_eq!(error, TmaError::Copy("element type does not support this reduction"));
 }
 
 /// As measured on an H100: a box may skip only whole 16-byte chunks of a row, on either side.

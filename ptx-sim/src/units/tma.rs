@@ -182,7 +182,7 @@ impl TensorMap {
     ) -> Result<(), E> {
         let ty = self.reduce_type().ok_or(TmaError::Copy("element type cannot be reduced"))?;
         if op.apply(ty, 0, 0).is_none() {
-            return Err(TmaError::Copy("element type does not have this reduction").into());
+            return Err(TmaError::Copy("element type does not support this reduction").into());
         }
         self.put(coordinates, shared, self.dims[0], read, |address, bytes| {
             for (i, element) in bytes.chunks(ty.size()).enumerate() {

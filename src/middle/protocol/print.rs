@@ -50,12 +50,12 @@ impl Program {
             }
             Op::Commit(engine) => format!("commits its {}", group(*engine)),
             Op::WaitGroups { engine, pending } => {
-                format!("waits until {pending} groups of its {} are left", group(*engine))
+                format!("waits until at most {pending} groups of its {} are in flight", group(*engine))
             }
             Op::Read { from, tag } => format!("reads {} for {}", stage(from), value(tag)),
             Op::Write { into, tag } => format!("writes {} for {}", stage(into), value(tag)),
             Op::Fence => "fences the asynchronous proxy".to_owned(),
-            Op::Sync(place) => format!("synchronises at {}", named(place)),
+            Op::Sync(place) => format!("synchronizes at {}", named(place)),
             Op::Post(place) => format!("arrives at {}", named(place)),
             Op::Set(..) | Op::Loop { .. } | Op::If { .. } => "computes".to_owned(),
         }

@@ -334,7 +334,7 @@ impl<'a> Run<'a> {
         if self.agents[agent].clock.get(entry) + 1 < state.phase {
             let (name, phase) = (self.name(slot), state.phase - 1);
             let message = format!(
-                "a wait for phase {phase} of {name} may pass at once, on an older phase: phase {} need not be complete",
+                "a wait for phase {phase} of {name} may pass too early, on an older phase: phase {} may be incomplete",
                 phase - 1
             );
             return Err(Box::new(Fault::new(ViolationKind::StaleWait, message, vec![event])));
@@ -361,7 +361,7 @@ impl<'a> Run<'a> {
         }
         let (name, phase) = (self.name(slot), state.phase);
         let message =
-            format!("what belongs to phase {phase} of {name} may come before phase {} is complete", phase - 1);
+            format!("an operation for phase {phase} of {name} may come before phase {} is complete", phase - 1);
         Err(Box::new(Fault::new(ViolationKind::EarlyArrival, message, vec![event])))
     }
 
@@ -412,13 +412,15 @@ impl<'a> Run<'a> {
             return fault(ViolationKind::LateAnnouncement, message, late);
         }
         if let Some(copy) = self.copies.iter().find(|c| c.slot == slot) {
-            let message = format!("phase {phase} of {} ends while a copy that counts on it is under way", name());
+            let message = format!("phase {phase} of {} ends while a copy that counts on it is in flight", name());
             return fault(ViolationKind::CopyNotAwaited, message, copy.event);
         }
         if let Some(&wait) = state.waits.iter().find(|&&e| !state.arrived.knows(e)) {
             let before = phase.checked_sub(1).map_or("the start".to_owned(), |p| format!("phase {p}"));
-            let message =
-                format!("{} may complete phase {phase} before a wait for {before} has passed: it then hangs", name());
+            let message = format!(
+                "{} may complete phase {phase} before a wait for {before} has passed: the wait would hang",
+                name()
+            );
             return fault(ViolationKind::MissedPhase, message, wait);
         }
         state.phase += 1;
@@ -464,7 +466,7 @@ impl<'a> Run<'a> {
         let name = |event: Event| &self.program.agents[event.agent].name;
         let agent = name(event);
         let message = match clash.kind {
-            ViolationKind::NeverWritten => format!("{agent} reads {stage}, which nobody has written"),
+            ViolationKind::NeverWritten => format!("{agent} reads {stage}, which was never written"),
             ViolationKind::ReadBeforeFull => format!("{agent} may read {stage} before its write is done"),
             ViolationKind::WrongContents => format!("{agent} reads {stage}, which holds the data of another iteration"),
             ViolationKind::MissingFence => {
@@ -522,7 +524,10 @@ impl<'a> Run<'a> {
         let known = Knowledge { clock: &all, fenced: &all, groups: &self.groups };
         match self.cells.iter().find_map(|cell| cell.unfinished(&known)) {
             Some(span) => {
-                let message = format!("{} never waits for what it started", self.program.agents[span.start.agent].name);
+                let message = format!(
+                    "{} never waits for an operation that it started",
+                    self.program.agents[span.start.agent].name
+                );
                 Err(Box::new(Fault::new(ViolationKind::UnfinishedAtExit, message, vec![span.start])))
             }
             None => Ok(()),
@@ -557,7 +562,7 @@ impl<'a> Run<'a> {
             Ok(index) if index < len => Ok(index),
             _ => {
                 let (kind, message) =
-                    (ViolationKind::NoSuchSlot, format!("{name} has {len} members, and no number {slot}"));
+                    (ViolationKind::NoSuchSlot, format!("{name} has {len} members, so {name}[{slot}] does not exist"));
                 Err(Box::new(Fault { kind, message, pasts: Vec::new(), order: Vec::new(), everything: true }))
             }
         }
@@ -578,7 +583,7 @@ impl<'a> Run<'a> {
     fn too_many(&self, count: u32, slot: usize, event: Event) -> Box<Fault> {
         let state = &self.slots[slot];
         let name = self.name(slot);
-        let message = format!("{count} arrivals at {name}, and phase {} waits for {} only", state.phase, state.pending);
+        let message = format!("{count} arrivals at {name}, but phase {} expects only {}", state.phase, state.pending);
         Box::new(Fault::new(ViolationKind::TooManyArrivals, message, vec![event]))
     }
 

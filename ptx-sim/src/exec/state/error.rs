@@ -60,7 +60,7 @@ pub enum SimErrorKind {
     #[error("misaligned: {access} of {bytes} bytes at {space} address {address:#x}")]
     Misaligned { access: &'static str, space: &'static str, address: u64, bytes: u32 },
     #[error(
-        "uninitialised read of {bytes} bytes at {space} address {address:#x} (byte {address_of_byte:#x}{name} {why})"
+        "uninitialized read of {bytes} bytes at {space} address {address:#x} (byte {address_of_byte:#x}{name} {why})"
     )]
     Uninitialised {
         space: &'static str,
@@ -71,7 +71,7 @@ pub enum SimErrorKind {
         name: String,
         why: String,
     },
-    #[error("undefined register: nobody has written {0}, or what it was computed from")]
+    #[error("undefined register: {0} was never written, or was computed from a register that was not")]
     UndefinedRegister(String),
     #[error("write to read-only memory at address {address:#x}")]
     ReadOnly { address: u64 },

@@ -218,7 +218,7 @@ impl Program {
 pub enum LoadError {
     #[error("shared variables take more than 4 GiB")]
     SharedTooLarge,
-    #[error("'{function}' has {bytes} bytes of {what}, {limit} are possible")]
+    #[error("'{function}' has {bytes} bytes of {what}, but at most {limit} are possible")]
     TooMuch { function: String, what: &'static str, bytes: u64, limit: u64 },
     #[error("the module's variables take more than {} GiB", MAX_VARIABLES >> 30)]
     VariablesTooLarge,

@@ -132,11 +132,11 @@ impl MemoryAccess for Machine<'_> {
             Fault::OutOfBounds => {
                 let hint = match place {
                     Place::Global(a) if self.mem.members(a).is_some() => {
-                        " (a multicast address, which multimem instructions alone access)".to_string()
+                        " (a multicast address, which only multimem instructions can access)".to_string()
                     }
                     Place::Global(a) => match self.mem.nearest(a) {
                         Some((base, len)) if a >= base => {
-                            format!(" ({} bytes behind the start of a {len}-byte allocation)", a - base)
+                            format!(" ({} bytes after the start of a {len}-byte allocation)", a - base)
                         }
                         Some((base, len)) => format!(" ({} bytes before a {len}-byte allocation)", base - a),
                         None => String::new(),

@@ -540,7 +540,7 @@ impl Machine<'_> {
         let cluster = self.ctas[w.cta].cluster;
         let cast = cast & 0xffff;
         if cast == 0 {
-            return Err(Fail::at(SimErrorKind::AsyncCopy("multicast to no CTA".into()), lane));
+            return Err(Fail::at(SimErrorKind::AsyncCopy("the multicast mask selects no CTA".into()), lane));
         }
         lanes(cast).map(|rank| self.remote(cluster, rank as u32, 0).map_err(|e| Fail::at(e, lane))).collect()
     }

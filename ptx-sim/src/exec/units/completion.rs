@@ -201,7 +201,7 @@ impl Operations for Machine<'_> {
             Ok(()) => Mbarrier::decode(u64::from_le_bytes(raw))
                 .map_err(|e| SimErrorKind::Mbarrier(format!("{e} at shared offset {offset:#x}"))),
             Err(Fault::Uninitialised(_)) => {
-                Err(SimErrorKind::Mbarrier(format!("no mbarrier was initialised at shared offset {offset:#x}")))
+                Err(SimErrorKind::Mbarrier(format!("no mbarrier was initialized at shared offset {offset:#x}")))
             }
             Err(f) => Err(self.fault(f, "mbarrier access", Place::Shared { cta, offset }, 8)),
         }
@@ -225,10 +225,10 @@ impl Operations for Machine<'_> {
                 // The counts are final if no copy is in flight and no other thread arrives.
                 let verdict = match (b.pending, b.transactions) {
                     (0, n) if n > 0 && !coming => {
-                        format!(": {n} bytes more were expected than copies brought (wrong expect_tx?)")
+                        format!(": {n} bytes were expected but not copied (wrong expect_tx?)")
                     }
                     (_, n) if n < 0 => {
-                        format!(": copies brought {} bytes more than were expected (wrong expect_tx?)", -n)
+                        format!(": {} bytes were copied but not expected (wrong expect_tx?)", -n)
                     }
                     _ => String::new(),
                 };

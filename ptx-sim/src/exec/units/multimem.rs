@@ -107,7 +107,7 @@ impl Machine<'_> {
         }
         let members = self.mem.members(address).map(Iterator::collect);
         members.ok_or_else(|| {
-            let hint = " (no multicast address)".to_string();
+            let hint = " (not a multicast address)".to_string();
             SimErrorKind::OutOfBounds { access, space: "global", address, bytes: bytes as u32, hint }
         })
     }

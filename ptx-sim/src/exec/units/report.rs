@@ -69,22 +69,22 @@ impl Reports for Machine<'_> {
         };
         let advice = match missing {
             Missing::ProxyFence => {
-                "fence.proxy.async must stand between the ordinary write and the asynchronous access"
+                "a fence.proxy.async is needed between the ordinary write and the asynchronous access"
             }
             Missing::MapFence => {
-                "fence.proxy.tensormap::generic.acquire of this tensor map must stand between the write of it and the copy"
+                "a fence.proxy.tensormap::generic.acquire of this tensor map is needed between its write and the copy"
             }
             Missing::TensorFence => {
-                "tcgen05.fence::before_thread_sync must stand behind the first and tcgen05.fence::after_thread_sync before the \
-                 second, with the synchronisation between them"
+                "a tcgen05.fence::before_thread_sync is needed after the first, and a tcgen05.fence::after_thread_sync before the \
+                 second, with the synchronization between them"
             }
-            Missing::LaneOrder => "nothing orders the lanes of a warp but bar.warp.sync (__syncwarp), which is missing",
-            Missing::OneWriter => "which of the lanes wins is open",
+            Missing::LaneOrder => "nothing orders the lanes of a warp: a bar.warp.sync (__syncwarp) is missing",
+            Missing::OneWriter => "it is unspecified which lane wins",
             Missing::Scope => {
-                "one is outside of the other's scope: strong accesses do not race where both scopes include both"
+                "one is outside the other's scope: strong accesses race unless each scope includes both threads"
             }
             Missing::Order if space == "shared" => "no barrier orders them",
-            Missing::Order => "no synchronisation orders them",
+            Missing::Order => "no synchronization orders them",
         };
         let advice = hint.map_or(advice.to_string(), |hint| format!("{advice}; {hint}"));
         let (first, second) = (access(first), access(second));
