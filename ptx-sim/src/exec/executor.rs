@@ -25,7 +25,7 @@ const ADMIT_AFTER: u64 = 300_000;
 const LIVELOCK: u64 = 50_000_000;
 
 /// Warp instructions in a time slice.
-const TURN: u64 = 20_000;
+const SLICE: u64 = 20_000;
 
 /// How many times timed waits may give up while nothing else happens.
 const STALL_ROUNDS: u32 = 8;
@@ -159,10 +159,10 @@ impl Machine<'_> {
     /// Gives every warp one time slice.
     fn round(&mut self) -> Result<(), SimError> {
         let budget = self.recorder.as_ref().and_then(|r| r.options.budget);
-        let turn = budget.unwrap_or(TURN).min(TURN);
+        let slice = budget.unwrap_or(SLICE).min(SLICE);
         for cta in 0..self.ctas.len() {
             for warp in 0..self.ctas[cta].warps.len() {
-                self.turn(cta, warp, turn)?;
+                self.run_slice(cta, warp, slice)?;
                 self.check_limits()?;
             }
         }
@@ -183,19 +183,19 @@ impl Machine<'_> {
             let (c, w) = candidates[self.rng.below(candidates.len() as u64) as usize];
             let spread = 1 << self.rng.below(9);
             let budget = 1 + self.rng.below(spread);
-            self.turn(c, w, budget)?;
+            self.run_slice(c, w, budget)?;
             if self.rng.below(64) == 0 {
                 self.engine_advance(false)?;
             }
         }
         for (c, w) in candidates {
-            self.turn(c, w, 1)?;
+            self.run_slice(c, w, 1)?;
         }
         Ok(())
     }
 
     /// Runs a warp for at most `budget` instructions.
-    fn turn(&mut self, cta: usize, index: usize, budget: u64) -> Result<(), SimError> {
+    fn run_slice(&mut self, cta: usize, index: usize, budget: u64) -> Result<(), SimError> {
         let Some(mut warp) = self.ctas[cta].warps[index].take() else { return Ok(()) };
         self.running = Some(warp.agent);
         let result = if warp.live != 0 { self.run_warp(&mut warp, budget) } else { Ok(()) };
@@ -271,7 +271,7 @@ impl Machine<'_> {
             let i = self.rng.below(ready.len() as u64) as usize;
             return Some(ready[i]);
         }
-        ready.sort_by(|a, b| behind(&w.splits[*a], &w.splits[*b]).then(a.cmp(b)));
+        ready.sort_by(|a, b| schedule_order(&w.splits[*a], &w.splits[*b]).then(a.cmp(b)));
         Some(ready[0])
     }
 
@@ -610,7 +610,7 @@ impl Machine<'_> {
 
 /// The scheduling order of two parts: by penalty, then convergence order through the call stacks. If one call stack
 /// contains the other, the deeper one comes first.
-fn behind(a: &Split, b: &Split) -> std::cmp::Ordering {
+fn schedule_order(a: &Split, b: &Split) -> std::cmp::Ordering {
     let orders = |s: &Split| -> SmallVec<[u32; 4]> { s.stack.iter().map(|r| r.order).chain([s.order]).collect() };
     a.penalty.cmp(&b.penalty).then_with(|| {
         let (x, y) = (orders(a), orders(b));

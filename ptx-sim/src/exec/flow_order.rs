@@ -4,7 +4,7 @@
 //! component with a cycle is a loop. Its header comes first, and the rest is ordered recursively after removing the
 //! header.
 
-use super::state::program::{Arg, DInst};
+use super::state::program::{DArg, DInst};
 use crate::ir::Op;
 
 /// Sets `leader`, `order` and `loop_order` of every instruction.
@@ -64,11 +64,11 @@ fn successors(inst: &DInst) -> (Vec<usize>, bool) {
     let conditional = inst.guard.is_some();
     match &inst.op {
         Op::Bra { .. } => match inst.args.first() {
-            Some(Arg::Target(t)) => (vec![*t as usize], conditional),
+            Some(DArg::Target(t)) => (vec![*t as usize], conditional),
             _ => (vec![], conditional),
         },
         Op::BrxIdx => match inst.args.get(1) {
-            Some(Arg::Targets(ts)) => (ts.iter().map(|t| *t as usize).collect(), conditional),
+            Some(DArg::Targets(ts)) => (ts.iter().map(|t| *t as usize).collect(), conditional),
             _ => (vec![], conditional),
         },
         Op::Ret | Op::Exit | Op::Trap => (vec![], conditional),

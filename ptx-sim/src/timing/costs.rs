@@ -5,7 +5,7 @@
 //! 64-bit integer operations take two instructions. On a machine without 8-bit float MMA these operations become
 //! conversions and f16 MMAs.
 
-use crate::exec::state::program::{Arg, Class, DInst, MemBase};
+use crate::exec::state::program::{Class, DArg, DInst, MemBase};
 use crate::ir::*;
 use smallvec::SmallVec;
 use tile_machine::{Error, Machine};
@@ -454,8 +454,8 @@ impl Costs {
         let words = |ty: &Type| f64::from(ty.bits().div_ceil(32).max(1));
         let alias = (Pipe::None, 0.0, 0.0, 0.0, Alias, Order::Free);
         Ok(match &inst.op {
-            Op::Mov { .. } if matches!(inst.args.get(1), Some(Arg::Special(s)) if s.is_clock()) => fixed(Clock),
-            Op::Mov { .. } if matches!(inst.args.get(1), Some(Arg::Special(_))) => {
+            Op::Mov { .. } if matches!(inst.args.get(1), Some(DArg::Special(s)) if s.is_clock()) => fixed(Clock),
+            Op::Mov { .. } if matches!(inst.args.get(1), Some(DArg::Special(_))) => {
                 free(Pipe::Alu, 1.0, self.alu, self.latency_special)
             }
             Op::Mov { .. } | Op::Cvta { .. } | Op::Createpolicy | Op::Hint { .. } | Op::Nop => alias,
@@ -529,7 +529,7 @@ impl Costs {
                 let numbers = of(&self.wgmma)?;
                 let depth = f64::from(m.k) * f64::from(m.aty.bits()) / 256.0;
                 let clk = numbers.n256 * f64::from(m.n) / 256.0 * depth;
-                let latency = if matches!(inst.args[1], Arg::Vec(_)) { numbers.registers } else { numbers.shared };
+                let latency = if matches!(inst.args[1], DArg::Vec(_)) { numbers.registers } else { numbers.shared };
                 let effect = Wgmma { clk, completion: numbers.completion, bits: m.aty.bits() };
                 (Pipe::None, 1.0, 0.0, latency, effect, Order::Fixed)
             }
@@ -655,20 +655,20 @@ fn destinations(inst: &DInst) -> usize {
         Op::Bar { kind, .. } => usize::from(!matches!(kind, BarKind::Sync | BarKind::Arrive)),
         Op::Setp { .. } | Op::Shfl { .. } | Op::Match { .. } | Op::Elect => 2,
         Op::Mbarrier(MbarrierOp::Wait { .. }) => 1,
-        Op::Mbarrier(_) => usize::from(!matches!(inst.args.first(), Some(Arg::Mem(..)))),
+        Op::Mbarrier(_) => usize::from(!matches!(inst.args.first(), Some(DArg::Mem(..)))),
         Op::Tcgen05(op) => usize::from(matches!(**op, Tcgen05Op::Ld { .. })),
         _ if matches!(inst.class, Class::Async | Class::Control | Class::Barrier) => 0,
         _ => 1,
     }
 }
 
-fn registers<A: smallvec::Array<Item = u32>>(arg: &Arg, out: &mut SmallVec<A>) {
+fn registers<A: smallvec::Array<Item = u32>>(arg: &DArg, out: &mut SmallVec<A>) {
     match arg {
-        Arg::R(slot, bits) => out.extend((0..u32::from(*bits).div_ceil(32)).map(|i| slot + i)),
-        Arg::P(p) | Arg::NotP(p) => out.push(PREDICATES + p),
-        Arg::Mem(base, _) => base_registers(*base, out),
-        Arg::Vec(items) => items.iter().for_each(|a| registers(a, out)),
-        Arg::Tensor(t) => {
+        DArg::R(slot, bits) => out.extend((0..u32::from(*bits).div_ceil(32)).map(|i| slot + i)),
+        DArg::P(p) | DArg::NotP(p) => out.push(PREDICATES + p),
+        DArg::Mem(base, _) => base_registers(*base, out),
+        DArg::Vec(items) => items.iter().for_each(|a| registers(a, out)),
+        DArg::Tensor(t) => {
             base_registers(t.map, out);
             t.coords.iter().for_each(|c| registers(c, out));
         }

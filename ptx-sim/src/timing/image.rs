@@ -8,7 +8,7 @@
 //! blocks are scheduled from the PTX.
 
 use super::costs::{Control, Costs, Effect, Order, PREDICATES, Pipe, Slot};
-use crate::exec::state::program::{Arg, Func};
+use crate::exec::state::program::{DArg, Func};
 use crate::exec::state::record::Event;
 use crate::ir::*;
 use rustc_hash::FxHashMap;
@@ -221,7 +221,7 @@ fn ptx_blocks(func: &Func) -> Vec<Range<usize>> {
             && func
                 .code
                 .get(i + 1)
-                .is_some_and(|next| next.args.iter().any(|a| matches!(a, Arg::Target(to) if *to as usize == i)))
+                .is_some_and(|next| next.args.iter().any(|a| matches!(a, DArg::Target(to) if *to as usize == i)))
     };
     let begins = |i: &usize| *i == 0 || func.code[*i].leader && !tried_again(*i);
     let mut starts: Vec<usize> = (0..func.code.len()).filter(begins).collect();

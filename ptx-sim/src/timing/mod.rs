@@ -481,7 +481,7 @@ fn pressure(func: &Func, slots: &[Slot]) -> u32 {
     }
     for (i, inst) in func.code.iter().enumerate().rev() {
         for arg in &inst.args {
-            if let crate::exec::state::program::Arg::Target(target) = arg
+            if let crate::exec::state::program::DArg::Target(target) = arg
                 && (*target as usize) < i
             {
                 for r in 0..n {

@@ -5,7 +5,7 @@
 //! Digests depend on execution order, so they are comparable only between runs of one schedule.
 
 use super::lanes::lanes;
-use super::program::{Arg, DInst, Program};
+use super::program::{DArg, DInst, Program};
 use super::warp::Warp;
 use rustc_hash::FxHasher;
 use std::hash::{Hash, Hasher};
@@ -65,16 +65,16 @@ fn digest(seed: u64, what: &impl Hash) -> u64 {
     hasher.finish()
 }
 
-fn destination(w: &Warp, frame: u32, arg: &Arg, mask: u32, out: &mut u64) {
+fn destination(w: &Warp, frame: u32, arg: &DArg, mask: u32, out: &mut u64) {
     match arg {
-        Arg::P(_) => *out = digest(*out, &(w.src_pred(frame, arg) & mask)),
-        Arg::R(..) => {
+        DArg::P(_) => *out = digest(*out, &(w.src_pred(frame, arg) & mask)),
+        DArg::R(..) => {
             let planes = w.src128(frame, arg);
             for lane in lanes(mask) {
                 *out = digest(*out, &planes.map(|p| p[lane]));
             }
         }
-        Arg::Vec(parts) => parts.iter().for_each(|part| destination(w, frame, part, mask, out)),
+        DArg::Vec(parts) => parts.iter().for_each(|part| destination(w, frame, part, mask, out)),
         _ => {}
     }
 }

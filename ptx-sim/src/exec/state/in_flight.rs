@@ -1,7 +1,7 @@
 //! Asynchronous operations in flight: their effects, their signals, and the data that they have already read.
 
+use super::location::Location;
 use super::phases::Phases;
-use super::place::Place;
 use super::race::Origin;
 use crate::ir::{AtomOp, Type};
 use crate::units::{Coordinates, ReduceOp, ReduceType, TensorMap};
@@ -45,8 +45,8 @@ impl Coords {
 /// One element copy of `cp.async`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LaneCopy {
-    pub src: Place,
-    pub dst: Place,
+    pub src: Location,
+    pub dst: Location,
     pub bytes: u32,
     /// Bytes read; the rest of the destination is filled with zeros.
     pub src_bytes: u32,
@@ -57,14 +57,14 @@ pub(crate) struct LaneCopy {
 pub(crate) enum Work {
     Lanes(Vec<LaneCopy>),
     Copy {
-        src: Place,
-        dsts: SmallVec<[Place; 2]>,
+        src: Location,
+        dsts: SmallVec<[Location; 2]>,
         bytes: u32,
         byte_mask: Option<u16>,
     },
     BulkReduce {
-        src: Place,
-        dst: Place,
+        src: Location,
+        dst: Location,
         bytes: u32,
         op: ReduceOp,
         ty: ReduceType,
@@ -81,11 +81,11 @@ pub(crate) enum Work {
         reduce: Option<ReduceOp>,
     },
     Store {
-        dst: Place,
+        dst: Location,
         bytes: Vec<u8>,
     },
     Reduce {
-        dst: Place,
+        dst: Location,
         op: AtomOp,
         ty: Type,
         value: u64,
@@ -97,9 +97,9 @@ pub(crate) enum Work {
 /// A write whose source has already been read.
 #[derive(Clone, Debug)]
 pub(crate) enum Staged {
-    Write(Place, Vec<u8>),
-    Reduce(Place, ReduceOp, ReduceType, u64),
-    Atomic(Place, AtomOp, Type, u64),
+    Write(Location, Vec<u8>),
+    Reduce(Location, ReduceOp, ReduceType, u64),
+    Atomic(Location, AtomOp, Type, u64),
 }
 
 /// An operation in flight.
@@ -134,7 +134,7 @@ impl AsyncEngine {
     }
 
     /// The operation in flight that will write `target`.
-    pub fn writer(&self, target: Place) -> Option<&AsyncOp> {
+    pub fn writer(&self, target: Location) -> Option<&AsyncOp> {
         self.pending.values().find(|op| op.covers(target))
     }
 
@@ -162,12 +162,12 @@ impl AsyncEngine {
 }
 
 impl AsyncOp {
-    fn covers(&self, target: Place) -> bool {
-        let within = |start: Place, len: u64| match (start, target) {
-            (Place::Shared { cta: a, offset: s }, Place::Shared { cta: b, offset: t }) => {
+    fn covers(&self, target: Location) -> bool {
+        let within = |start: Location, len: u64| match (start, target) {
+            (Location::Shared { cta: a, offset: s }, Location::Shared { cta: b, offset: t }) => {
                 a == b && t >= s && u64::from(t - s) < len
             }
-            (Place::Global(s), Place::Global(t)) => t >= s && t - s < len,
+            (Location::Global(s), Location::Global(t)) => t >= s && t - s < len,
             _ => false,
         };
         match &self.work {
@@ -175,7 +175,7 @@ impl AsyncOp {
             Work::Copy { dsts, bytes, .. } => dsts.iter().any(|d| within(*d, u64::from(*bytes))),
             Work::TensorLoad { map, coords, dsts } => {
                 let len = u64::from(map.box_bytes(&coords.borrow()));
-                dsts.iter().any(|(cta, offset)| within(Place::Shared { cta: *cta, offset: *offset }, len))
+                dsts.iter().any(|(cta, offset)| within(Location::Shared { cta: *cta, offset: *offset }, len))
             }
             Work::Store { dst, bytes } => within(*dst, bytes.len() as u64),
             _ => false,
@@ -183,7 +183,7 @@ impl AsyncOp {
     }
 
     fn touches(&self, ctas: &std::ops::Range<usize>) -> bool {
-        let shared = |p: &Place| matches!(p, Place::Shared { cta, .. } if ctas.contains(cta));
+        let shared = |p: &Location| matches!(p, Location::Shared { cta, .. } if ctas.contains(cta));
         let signals = self.signals.iter().any(|s| ctas.contains(&s.cta));
         signals
             || match &self.work {

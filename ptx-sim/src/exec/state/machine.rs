@@ -54,7 +54,7 @@ pub(crate) enum Flow {
     Wait(Wait),
 }
 
-pub(crate) type Step = Result<Flow, Fail>;
+pub(crate) type StepResult = Result<Flow, Fail>;
 
 /// A named barrier of a CTA.
 #[derive(Clone, Debug, Default)]

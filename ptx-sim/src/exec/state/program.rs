@@ -26,7 +26,7 @@ pub(crate) const SHARED_START: u32 = 1024;
 
 /// A resolved operand.
 #[derive(Clone, Debug)]
-pub(crate) enum Arg {
+pub(crate) enum DArg {
     /// First plane and width in bits.
     R(u32, u8),
     P(u32),
@@ -39,7 +39,7 @@ pub(crate) enum Arg {
     Local(u32),
     Mem(MemBase, i64),
     Tensor(Box<TensorArg>),
-    Vec(Box<[Arg]>),
+    Vec(Box<[DArg]>),
     Target(u32),
     Targets(Box<[u32]>),
     Sink,
@@ -49,8 +49,8 @@ pub(crate) enum Arg {
 pub(crate) struct TensorArg {
     pub map: MemBase,
     pub offset: i64,
-    pub coords: Box<[Arg]>,
-    pub im2col: Box<[Arg]>,
+    pub coords: Box<[DArg]>,
+    pub im2col: Box<[DArg]>,
 }
 
 /// The base of an address.
@@ -137,7 +137,7 @@ pub(crate) struct DInst {
     pub op: Op,
     /// Predicate and whether it is negated.
     pub guard: Option<(u32, bool)>,
-    pub args: Box<[Arg]>,
+    pub args: Box<[DArg]>,
     /// Which of `args` are destinations, bit by index.
     pub defs: u32,
     pub line: u32,
@@ -153,7 +153,7 @@ pub(crate) struct DInst {
 
 /// Location of a parameter or result of a device function.
 #[derive(Clone, Debug)]
-pub(crate) struct Slot {
+pub(crate) struct ParamSlot {
     /// Offset in the frame's local memory.
     pub offset: u32,
     pub size: u32,
@@ -172,8 +172,8 @@ pub(crate) struct Func {
     /// Bytes of local memory in a frame.
     pub local_bytes: u32,
     /// For device functions.
-    pub params: Vec<Slot>,
-    pub results: Vec<Slot>,
+    pub params: Vec<ParamSlot>,
+    pub results: Vec<ParamSlot>,
     /// For entries: offset and size of each parameter.
     pub entry_params: Vec<(u32, u32)>,
     pub param_bytes: u32,

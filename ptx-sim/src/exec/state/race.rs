@@ -24,7 +24,7 @@
 //! Initializing an mbarrier is also such a write, for copies that arrive on it; for this write `fence.mbarrier_init`
 //! suffices too. It is recorded separately from the cells, because arrivals of threads overwrite them.
 //!
-//! A third proxy reads tensor maps. Its clock is kept for each map ([`Maps`]), because
+//! A third proxy reads tensor maps. Its clock is kept for each map ([`MapClock`]), because
 //! `fence.proxy.tensormap::generic.acquire` names one map; `fence.proxy.async` has no effect on it.
 
 use super::lane_order::LaneOrder;
@@ -110,7 +110,7 @@ impl LaneClock {
     }
 
     /// A lane that made the access and is not known; the inner `None` denotes the whole warp.
-    fn unknown(&self, seen: &Seen) -> Option<Option<u8>> {
+    fn unknown(&self, seen: &PastAccess) -> Option<Option<u8>> {
         if seen.time <= self.all.get(seen.agent) {
             return None;
         }
@@ -133,9 +133,9 @@ pub(crate) struct Releasing {
 /// The ordinary writes visible to copies through a tensor map, as sorted (map address, agent, time). Keeps the latest
 /// time of each agent.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Maps(Vec<(u64, u32, u32)>);
+pub(crate) struct MapClock(Vec<(u64, u32, u32)>);
 
-impl Maps {
+impl MapClock {
     fn get(&self, map: u64, agent: u32) -> u32 {
         self.0.binary_search_by_key(&(map, agent), |e| (e.0, e.1)).map_or(0, |i| self.0[i].2)
     }
@@ -147,7 +147,7 @@ impl Maps {
         }
     }
 
-    fn join(&mut self, other: &Maps) {
+    fn join(&mut self, other: &MapClock) {
         for (map, agent, time) in &other.0 {
             self.raise(*map, *agent, *time);
         }
@@ -248,7 +248,7 @@ impl Origin {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Seen {
+struct PastAccess {
     agent: u32,
     time: u32,
     /// Lanes of the warp that made the access in one instruction; 0 if no lane made it.
@@ -266,8 +266,8 @@ struct Seen {
 
 #[derive(Clone, Debug, Default)]
 struct Cell {
-    writes: SmallVec<[Seen; 1]>,
-    reads: SmallVec<[Seen; 2]>,
+    writes: SmallVec<[PastAccess; 1]>,
+    reads: SmallVec<[PastAccess; 2]>,
 }
 
 /// The knowledge that synchronization passes on.
@@ -279,7 +279,7 @@ struct View {
     proxy: Clock,
     /// Initializations of mbarriers visible to the asynchronous proxy because of `fence.mbarrier_init`.
     barriers: Clock,
-    maps: Maps,
+    maps: MapClock,
     /// Accesses to tensor memory published by `tcgen05.fence::before_thread_sync`.
     tensor: Clock,
 }
@@ -296,7 +296,7 @@ impl View {
 }
 
 #[derive(Clone, Debug, Default)]
-struct Agent {
+struct AgentState {
     known: Clock,
     /// Of the knowledge about other warps, what is known of each lane.
     known_lanes: LaneClock,
@@ -304,7 +304,7 @@ struct Agent {
     met: u32,
     proxy: Clock,
     barriers: Clock,
-    maps: Maps,
+    maps: MapClock,
     home: Home,
     /// What was known at the last fence that reaches each domain; later relaxed writes release it.
     fenced: [Arc<View>; LEVELS],
@@ -324,7 +324,7 @@ struct Agent {
 
 /// The kind of an access.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct How {
+pub(crate) struct AccessKind {
     pub write: bool,
     /// Atomic or otherwise strong: does not race with other strong accesses.
     pub strong: bool,
@@ -337,14 +337,20 @@ pub(crate) struct How {
     pub unchanged: bool,
 }
 
-impl How {
-    pub const READ: How =
-        How { write: false, strong: false, scope: Scope::Sys, asynchronous: false, map: false, unchanged: false };
-    pub const WRITE: How = How { write: true, ..How::READ };
-    pub const STRONG_READ: How = How { strong: true, ..How::READ };
-    pub const ATOMIC: How = How { strong: true, ..How::WRITE };
-    pub const ASYNC_READ: How = How { asynchronous: true, ..How::READ };
-    pub const MAP_READ: How = How { map: true, ..How::ASYNC_READ };
+impl AccessKind {
+    pub const READ: AccessKind = AccessKind {
+        write: false,
+        strong: false,
+        scope: Scope::Sys,
+        asynchronous: false,
+        map: false,
+        unchanged: false,
+    };
+    pub const WRITE: AccessKind = AccessKind { write: true, ..AccessKind::READ };
+    pub const STRONG_READ: AccessKind = AccessKind { strong: true, ..AccessKind::READ };
+    pub const ATOMIC: AccessKind = AccessKind { strong: true, ..AccessKind::WRITE };
+    pub const ASYNC_READ: AccessKind = AccessKind { asynchronous: true, ..AccessKind::READ };
+    pub const MAP_READ: AccessKind = AccessKind { map: true, ..AccessKind::ASYNC_READ };
 }
 
 /// The synchronization missing between two accesses.
@@ -372,11 +378,11 @@ pub(crate) struct Conflict {
     pub address: u64,
     /// The agent of the first access.
     pub first_agent: u32,
-    pub first: (Origin, How),
+    pub first: (Origin, AccessKind),
     pub missing: Missing,
 }
 
-impl Agent {
+impl AgentState {
     /// The knowledge that a release passes on, by all lanes or only by `by`.
     fn view(&self, agent: u32, by: Option<Releasing>) -> View {
         let mut tensor = self.tensor_published.clone();
@@ -394,7 +400,7 @@ impl Agent {
                 }
             }
         }
-        let Agent { known, proxy, barriers, maps, .. } = self;
+        let AgentState { known, proxy, barriers, maps, .. } = self;
         let (known, proxy, barriers, maps) = (known.clone(), proxy.clone(), barriers.clone(), maps.clone());
         View { known, lanes, proxy, barriers, maps, tensor }
     }
@@ -409,7 +415,7 @@ impl Agent {
     }
 
     /// Whether an ordinary write is visible to the proxy of an asynchronous access that begins at `address`.
-    fn sees(&self, seen: &Seen, mem: MemKey, address: u64, how: How) -> bool {
+    fn sees(&self, seen: &PastAccess, mem: MemKey, address: u64, how: AccessKind) -> bool {
         let map = how.map && mem == MemKey::Global;
         let until = if map { self.maps.get(address, seen.agent) } else { self.proxy.get(seen.agent) };
         seen.time <= until
@@ -417,7 +423,7 @@ impl Agent {
 
     /// Checks an access of a lane after one by other lanes of the same warp. Returns the missing synchronization and
     /// the lane.
-    fn between_lanes(&self, seen: &Seen, how: How, origin: Origin) -> Option<(Missing, Option<u8>)> {
+    fn between_lanes(&self, seen: &PastAccess, how: AccessKind, origin: Origin) -> Option<(Missing, Option<u8>)> {
         let lane = usize::from(origin.lane?);
         // A write that changes nothing is harmless. A lane that wrote the same value as the other lanes may read it.
         let own = seen.write && !how.write && seen.lanes >> lane & 1 != 0;
@@ -432,7 +438,7 @@ impl Agent {
 
     /// Checks an access of an asynchronous operation after one by its issuing warp: the issuing lane must know of the
     /// access.
-    fn before_issue(&self, seen: &Seen) -> Option<(Missing, Option<u8>)> {
+    fn before_issue(&self, seen: &PastAccess) -> Option<(Missing, Option<u8>)> {
         let (_, lane) = self.issuer.filter(|(warp, _)| *warp == seen.agent)?;
         let step = seen.origin.step;
         let other = lanes(seen.lanes).find(|b| !self.lanes.knows(usize::from(lane), *b, step))?;
@@ -443,7 +449,7 @@ impl Agent {
 /// The detector's state.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Race {
-    agents: FxHashMap<u32, Agent>,
+    agents: FxHashMap<u32, AgentState>,
     cells: Shadow<MemKey, Cell>,
     syncs: FxHashMap<SyncKey, View>,
     /// For the mbarrier at a CTA's offset, the agent that initialized it and the time.
@@ -459,7 +465,7 @@ const ASYNC: u32 = 1 << 31;
 
 impl Race {
     pub fn new_agent(&mut self, agent: u32, home: Home) {
-        let mut a = Agent { home, ..Agent::default() };
+        let mut a = AgentState { home, ..AgentState::default() };
         a.known.tick(agent);
         self.agents.insert(agent, a);
     }
@@ -582,7 +588,7 @@ impl Race {
         } else {
             return None;
         };
-        Some(Conflict { address: offset.into(), first_agent, first: (origin, How::WRITE), missing })
+        Some(Conflict { address: offset.into(), first_agent, first: (origin, AccessKind::WRITE), missing })
     }
 
     /// `fence.proxy.tensormap::generic.acquire`: makes the ordinary writes of the map known so far visible to copies.
@@ -590,7 +596,7 @@ impl Race {
         let Some(a) = self.agents.get_mut(&agent) else { return };
         for granule in map / 4..(map + MAP_BYTES) / 4 {
             let writes = self.cells.get(MemKey::Global, granule).map_or(&[][..], |cell| &cell.writes);
-            let known = |seen: &&Seen| {
+            let known = |seen: &&PastAccess| {
                 let lanes = || seen.agent == agent || a.known_lanes.unknown(seen).is_none();
                 seen.time <= a.known.get(seen.agent) && lanes()
             };
@@ -671,7 +677,7 @@ impl Race {
         mem: MemKey,
         address: u64,
         len: u64,
-        how: How,
+        how: AccessKind,
         origin: Origin,
     ) -> Option<Conflict> {
         let a = self.agents.get(&agent)?;
@@ -683,7 +689,7 @@ impl Race {
             let end = (granule * 4 + 4).min(address + len);
             let bytes = (at..end).fold(0u8, |m, b| m | 1 << (b % 4));
             let cell = self.cells.at(mem, granule);
-            let against = |seen: &Seen| -> Option<Conflict> {
+            let against = |seen: &PastAccess| -> Option<Conflict> {
                 let both_strong = seen.strong && how.strong;
                 let in_scope = seen.home.shares(a.home, seen.scope.min(how.scope));
                 if seen.bytes & bytes == 0 || both_strong && in_scope {
@@ -700,8 +706,8 @@ impl Race {
                 } else {
                     a.before_issue(seen)?
                 };
-                let Seen { write, strong, scope, asynchronous, .. } = *seen;
-                let first = How { write, strong, scope, asynchronous, map: false, unchanged: false };
+                let PastAccess { write, strong, scope, asynchronous, .. } = *seen;
+                let first = AccessKind { write, strong, scope, asynchronous, map: false, unchanged: false };
                 let byte = granule * 4 + u64::from((seen.bytes & bytes).trailing_zeros());
                 let at = Origin { lane: lane.or(seen.origin.lane), ..seen.origin };
                 Some(Conflict { address: byte, first_agent: seen.agent, first: (at, first), missing })
@@ -712,7 +718,7 @@ impl Race {
                     conflict = cell.reads.iter().find_map(against);
                 }
             }
-            let seen = Seen {
+            let seen = PastAccess {
                 agent,
                 time,
                 lanes: origin.lane.map_or(0, |lane| 1 << lane),
@@ -725,7 +731,7 @@ impl Race {
                 origin,
             };
             if how.write {
-                let same = |s: &&mut Seen| s.agent == agent && s.bytes == bytes && s.origin.step == origin.step;
+                let same = |s: &&mut PastAccess| s.agent == agent && s.bytes == bytes && s.origin.step == origin.step;
                 let joined = cell.writes.iter_mut().find(same).filter(|_| how.unchanged).map(|s| s.lanes |= seen.lanes);
                 // A later write replaces the ones it covers: whatever they were ordered before is also ordered before
                 // its successors.

@@ -56,14 +56,14 @@ mod tests {
     #[test]
     fn granules_are_told_apart() {
         let mut shadow = Shadow::<u8, u64>::default();
-        let places = [0, 1, 2];
+        let locations = [0, 1, 2];
         let granules = [0, 1, 15, 16, 17, 255, 1 << 40, u64::MAX / 4];
-        for (m, mem) in places.into_iter().enumerate() {
+        for (m, mem) in locations.into_iter().enumerate() {
             for (g, granule) in granules.into_iter().enumerate() {
                 *shadow.at(mem, granule) += (10 * m + g) as u64;
             }
         }
-        for (m, mem) in places.into_iter().enumerate() {
+        for (m, mem) in locations.into_iter().enumerate() {
             for (g, granule) in granules.into_iter().enumerate() {
                 assert_eq!(shadow.get(mem, granule), Some(&((10 * m + g) as u64)));
             }

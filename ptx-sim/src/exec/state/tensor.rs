@@ -1,27 +1,27 @@
 //! State of the tensor cores: `wgmma` operations in flight, tensor memory, and the accesses to it.
 
 use super::lanes::Lanes;
-use super::program::Arg;
+use super::program::DArg;
 use super::race::Origin;
 use crate::tensor::{TensorMemory, Wgmma};
 use std::collections::VecDeque;
 
 /// The source of operand A.
 #[derive(Clone, Debug)]
-pub(crate) enum SourceA {
+pub(crate) enum PendingA {
     Shared(u64),
     Registers(Box<[Lanes; 4]>),
 }
 
 /// A multiplication in flight.
 #[derive(Clone, Debug)]
-pub(crate) struct Pending {
+pub(crate) struct PendingWgmma {
     pub unit: Wgmma,
-    pub a: SourceA,
+    pub a: PendingA,
     pub b: u64,
     /// The accumulator registers, with their frame.
     pub frame: u32,
-    pub dst: Vec<Arg>,
+    pub dst: Vec<DArg>,
     pub group: u64,
     pub agent: Option<u32>,
     pub origin: Origin,
@@ -30,7 +30,7 @@ pub(crate) struct Pending {
 /// The `wgmma` operations of one warp in flight.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct WgmmaState {
-    pub queue: VecDeque<Pending>,
+    pub queue: VecDeque<PendingWgmma>,
     pub next_group: u64,
     /// Accumulators whose registers hold noise: first plane, frame, true values.
     pub held: Vec<(u32, u32, Vec<Lanes>)>,
@@ -51,7 +51,7 @@ pub(crate) struct TmemState {
 #[derive(Clone, Debug)]
 pub(crate) struct PendingLoad {
     pub frame: u32,
-    pub dst: Vec<Arg>,
+    pub dst: Vec<DArg>,
     pub values: Vec<Lanes>,
 }
 

@@ -2,7 +2,7 @@
 
 use super::lanes::{Lanes, Lanes64, lane_mask, mask_lanes, store};
 use super::memory::{Bytes, MAX_LOCAL};
-use super::program::{Arg, DInst, MemBase, SHARED_START};
+use super::program::{DArg, DInst, MemBase, SHARED_START};
 use super::race::{Origin, Releasing};
 use super::record::Event;
 use super::tensor::{PendingLoad, WgmmaState};
@@ -216,20 +216,20 @@ impl Warp {
 
     /// A source operand of up to 32 bits.
     #[inline]
-    pub fn src32(&self, frame: u32, arg: &Arg) -> Lanes {
+    pub fn src32(&self, frame: u32, arg: &DArg) -> Lanes {
         match arg {
-            Arg::R(slot, _) => self.frames[frame as usize].planes[*slot as usize],
-            Arg::Imm(v) => [*v as u32; 32],
+            DArg::R(slot, _) => self.frames[frame as usize].planes[*slot as usize],
+            DArg::Imm(v) => [*v as u32; 32],
             _ => self.src64(frame, arg).map(|v| v as u32),
         }
     }
 
     /// A source operand, zero-extended to 64 bits.
     #[inline]
-    pub fn src64(&self, frame: u32, arg: &Arg) -> Lanes64 {
+    pub fn src64(&self, frame: u32, arg: &DArg) -> Lanes64 {
         let f = &self.frames[frame as usize];
         match arg {
-            Arg::R(slot, bits) => {
+            DArg::R(slot, bits) => {
                 let lo = &f.planes[*slot as usize];
                 if *bits > 32 {
                     let hi = &f.planes[*slot as usize + 1];
@@ -238,20 +238,20 @@ impl Warp {
                     lo.map(u64::from)
                 }
             }
-            Arg::Imm(v) => [*v; 32],
-            Arg::Special(s) => self.special(*s, self.clock),
-            Arg::Shared(offset) => [u64::from(self.shared_address(*offset)); 32],
-            Arg::Local(offset) => [u64::from(f.local.wrapping_add(*offset)); 32],
-            Arg::P(p) => mask_lanes(f.preds[*p as usize]),
-            Arg::NotP(p) => mask_lanes(!f.preds[*p as usize]),
+            DArg::Imm(v) => [*v; 32],
+            DArg::Special(s) => self.special(*s, self.clock),
+            DArg::Shared(offset) => [u64::from(self.shared_address(*offset)); 32],
+            DArg::Local(offset) => [u64::from(f.local.wrapping_add(*offset)); 32],
+            DArg::P(p) => mask_lanes(f.preds[*p as usize]),
+            DArg::NotP(p) => mask_lanes(!f.preds[*p as usize]),
             _ => [0; 32],
         }
     }
 
     /// A source operand of 128 bits, as four planes.
-    pub fn src128(&self, frame: u32, arg: &Arg) -> [Lanes; 4] {
+    pub fn src128(&self, frame: u32, arg: &DArg) -> [Lanes; 4] {
         match arg {
-            Arg::R(slot, 128) => {
+            DArg::R(slot, 128) => {
                 let planes = &self.frames[frame as usize].planes;
                 std::array::from_fn(|i| planes[*slot as usize + i])
             }
@@ -264,21 +264,21 @@ impl Warp {
 
     /// A predicate operand as a lane mask.
     #[inline]
-    pub fn src_pred(&self, frame: u32, arg: &Arg) -> u32 {
+    pub fn src_pred(&self, frame: u32, arg: &DArg) -> u32 {
         let f = &self.frames[frame as usize];
         match arg {
-            Arg::P(p) => f.preds[*p as usize],
-            Arg::NotP(p) => !f.preds[*p as usize],
-            Arg::Imm(v) if *v != 0 => u32::MAX,
-            Arg::Special(s) => lane_mask(&self.special(*s, 0)),
+            DArg::P(p) => f.preds[*p as usize],
+            DArg::NotP(p) => !f.preds[*p as usize],
+            DArg::Imm(v) if *v != 0 => u32::MAX,
+            DArg::Special(s) => lane_mask(&self.special(*s, 0)),
             _ => 0,
         }
     }
 
     /// Writes the lanes of `mask`. A 64-bit destination is zero-extended.
     #[inline]
-    pub fn set32(&mut self, frame: u32, arg: &Arg, value: &Lanes, mask: u32) {
-        if let Arg::R(slot, bits) = arg {
+    pub fn set32(&mut self, frame: u32, arg: &DArg, value: &Lanes, mask: u32) {
+        if let DArg::R(slot, bits) = arg {
             let planes = &mut self.frames[frame as usize].planes;
             match *bits {
                 8 | 16 => {
@@ -298,8 +298,8 @@ impl Warp {
 
     /// Writes the lanes of `mask`, truncated to the destination's width.
     #[inline]
-    pub fn set64(&mut self, frame: u32, arg: &Arg, value: &Lanes64, mask: u32) {
-        if let Arg::R(slot, bits) = arg {
+    pub fn set64(&mut self, frame: u32, arg: &DArg, value: &Lanes64, mask: u32) {
+        if let DArg::R(slot, bits) = arg {
             if *bits <= 32 {
                 return self.set32(frame, arg, &value.map(|v| v as u32), mask);
             }
@@ -313,8 +313,8 @@ impl Warp {
         }
     }
 
-    pub fn set128(&mut self, frame: u32, arg: &Arg, value: &[Lanes; 4], mask: u32) {
-        if let Arg::R(slot, bits) = arg {
+    pub fn set128(&mut self, frame: u32, arg: &DArg, value: &[Lanes; 4], mask: u32) {
+        if let DArg::R(slot, bits) = arg {
             let planes = &mut self.frames[frame as usize].planes;
             for i in 0..(*bits as usize).div_ceil(32).min(4) {
                 store(&mut planes[*slot as usize + i], &value[i], mask);
@@ -324,8 +324,8 @@ impl Warp {
 
     /// Writes a predicate in the lanes of `mask`.
     #[inline]
-    pub fn set_pred(&mut self, frame: u32, arg: &Arg, value: u32, mask: u32) {
-        if let Arg::P(p) = arg {
+    pub fn set_pred(&mut self, frame: u32, arg: &DArg, value: u32, mask: u32) {
+        if let DArg::P(p) = arg {
             let p = &mut self.frames[frame as usize].preds[*p as usize];
             *p = (*p & !mask) | (value & mask);
         }
@@ -362,7 +362,7 @@ impl Warp {
     }
 
     /// The value of a warp-uniform operand, taken from the first active lane.
-    pub fn uniform(&self, frame: u32, arg: &Arg, mask: u32) -> u64 {
+    pub fn uniform(&self, frame: u32, arg: &DArg, mask: u32) -> u64 {
         let lane = mask.trailing_zeros().min(31) as usize;
         self.src64(frame, arg)[lane]
     }

@@ -4,7 +4,7 @@
 //! routines.
 
 use crate::exec::state::lanes::{Lanes, Lanes64, lanes};
-use crate::exec::state::program::Arg;
+use crate::exec::state::program::DArg;
 use crate::exec::state::warp::Warp;
 use crate::ir::*;
 use crate::num::{self, CvtOpts, Flags, Format, IntType, MinMax, Rounding};
@@ -39,7 +39,7 @@ fn rounding(rnd: Rnd) -> Rounding {
 }
 
 /// Applies `f` to 64-bit values in each lane of `mask`.
-fn each(w: &mut Warp, frame: u32, args: &[Arg], mask: u32, f: impl Fn(u64, u64, u64) -> u64) {
+fn each(w: &mut Warp, frame: u32, args: &[DArg], mask: u32, f: impl Fn(u64, u64, u64) -> u64) {
     let a = w.src64(frame, &args[1]);
     let b = args.get(2).map_or([0; 32], |x| w.src64(frame, x));
     let c = args.get(3).map_or([0; 32], |x| w.src64(frame, x));
@@ -105,7 +105,7 @@ fn fma_lanes(a: &Lanes, b: &Lanes, c: &Lanes) -> Lanes {
 }
 
 /// Arithmetic, roots and transcendentals.
-pub(crate) fn float(w: &mut Warp, frame: u32, op: FloatOp, ty: Type, m: &FloatMods, args: &[Arg], mask: u32) {
+pub(crate) fn float(w: &mut Warp, frame: u32, op: FloatOp, ty: Type, m: &FloatMods, args: &[DArg], mask: u32) {
     let plain = m.rnd == Rnd::Rn && !m.ftz && !m.sat && !m.relu;
     if ty == Type::F32 && plain && matches!(op, FloatOp::Add | FloatOp::Sub | FloatOp::Mul | FloatOp::Fma) {
         let a = w.src32(frame, &args[1]);
@@ -177,7 +177,7 @@ pub(crate) fn float(w: &mut Warp, frame: u32, op: FloatOp, ty: Type, m: &FloatMo
 }
 
 /// `add.f32.bf16 d, a, c` and `fma.rn.f32.f16 d, a, b, c`: the narrow operands are widened exactly.
-pub(crate) fn mixed(w: &mut Warp, frame: u32, op: FloatOp, src: Type, m: &FloatMods, args: &[Arg], mask: u32) {
+pub(crate) fn mixed(w: &mut Warp, frame: u32, op: FloatOp, src: Type, m: &FloatMods, args: &[DArg], mask: u32) {
     let rnd = rounding(m.rnd);
     let widen = |v: u64| num::convert(format(src), v & 0xffff, Format::F32, &CvtOpts::default()) as u32;
     each(w, frame, args, mask, |a, b, c| {
@@ -190,7 +190,7 @@ pub(crate) fn mixed(w: &mut Warp, frame: u32, op: FloatOp, src: Type, m: &FloatM
 }
 
 /// `testp`; zeros count as normal numbers.
-pub(crate) fn testp(w: &mut Warp, frame: u32, prop: TestProp, ty: Type, args: &[Arg], mask: u32) {
+pub(crate) fn testp(w: &mut Warp, frame: u32, prop: TestProp, ty: Type, args: &[DArg], mask: u32) {
     let a = w.src64(frame, &args[1]);
     let test = |v: u64| {
         let (nan, inf, normal, subnormal) = if ty == Type::F64 {
@@ -236,7 +236,7 @@ fn holds(cmp: Cmp, order: Option<Ordering>) -> bool {
 }
 
 /// The lanes for which a comparison holds, and for packed types those for which it holds in the upper elements.
-fn compare(w: &Warp, frame: u32, cmp: Cmp, ty: Type, ftz: bool, a: &Arg, b: &Arg) -> (u32, u32) {
+fn compare(w: &Warp, frame: u32, cmp: Cmp, ty: Type, ftz: bool, a: &DArg, b: &DArg) -> (u32, u32) {
     let collect = |f: &dyn Fn(usize) -> bool| (0..32).fold(0u32, |m, i| m | u32::from(f(i)) << i);
     if ty.bits() == 32 && !ty.is_float() {
         let (a, b) = (w.src32(frame, a), w.src32(frame, b));
@@ -310,7 +310,7 @@ pub(crate) fn setp(
     ty: Type,
     ftz: bool,
     combine: Option<BoolOp>,
-    args: &[Arg],
+    args: &[DArg],
     mask: u32,
 ) {
     let (lower, upper) = compare(w, frame, cmp, ty, ftz, &args[2], &args[3]);
@@ -329,7 +329,7 @@ pub(crate) fn set(
     (dty, ty): (Type, Type),
     ftz: bool,
     combine: Option<BoolOp>,
-    args: &[Arg],
+    args: &[DArg],
     mask: u32,
 ) {
     let (lower, upper) = compare(w, frame, cmp, ty, ftz, &args[1], &args[2]);
@@ -381,7 +381,7 @@ fn is_pair(ty: Type) -> bool {
 }
 
 /// `cvt` of every kind.
-pub(crate) fn cvt(w: &mut Warp, frame: u32, m: &CvtMods, args: &[Arg], mask: u32) {
+pub(crate) fn cvt(w: &mut Warp, frame: u32, m: &CvtMods, args: &[DArg], mask: u32) {
     let rnd = m.rnd.map_or(Rounding::NearestEven, rounding);
     // The narrow formats saturate even if `.satfinite` is omitted where the instruction requires it.
     let opts = CvtOpts { rounding: rnd, ftz: m.ftz, sat: m.sat, satfinite: m.satfinite, relu: m.relu };
@@ -447,7 +447,7 @@ fn narrow(f: Format, v: u64) -> u64 {
     if bits >= 64 { v } else { v & ((1 << bits) - 1) }
 }
 
-pub(crate) fn cvt_pack(w: &mut Warp, frame: u32, dty: Type, args: &[Arg], mask: u32) {
+pub(crate) fn cvt_pack(w: &mut Warp, frame: u32, dty: Type, args: &[DArg], mask: u32) {
     let Some(element) = int_type(dty) else { return };
     let a: Lanes64 = w.src64(frame, &args[1]);
     let b = w.src64(frame, &args[2]);

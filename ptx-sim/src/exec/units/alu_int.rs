@@ -3,7 +3,7 @@
 use crate::exec::state::error::SimErrorKind;
 use crate::exec::state::lanes::{Lanes, Lanes64, lane_mask, lanes};
 use crate::exec::state::machine::Fail;
-use crate::exec::state::program::Arg;
+use crate::exec::state::program::DArg;
 use crate::exec::state::warp::Warp;
 use crate::ir::*;
 
@@ -38,7 +38,7 @@ pub(crate) fn int(
     op: IntOp,
     ty: Type,
     sat: bool,
-    args: &[Arg],
+    args: &[DArg],
     mask: u32,
 ) -> Result<(), Fail> {
     let signed = ty.is_signed();
@@ -170,7 +170,7 @@ fn high(x: i128, y: i128, bits: u32, signed: bool) -> i128 {
 
 /// `add.cc` and related instructions. The frame holds the carry flag, one bit for each lane.
 #[allow(clippy::too_many_arguments, reason = "the operands of one instruction family")]
-pub(crate) fn carry(w: &mut Warp, frame: u32, op: CarryOp, ty: Type, cin: bool, cout: bool, args: &[Arg], mask: u32) {
+pub(crate) fn carry(w: &mut Warp, frame: u32, op: CarryOp, ty: Type, cin: bool, cout: bool, args: &[DArg], mask: u32) {
     let bits = ty.bits();
     let limit = 1u128 << bits;
     let a = w.src64(frame, &args[1]);
@@ -212,7 +212,7 @@ pub(crate) fn carry(w: &mut Warp, frame: u32, op: CarryOp, ty: Type, cin: bool, 
     }
 }
 
-pub(crate) fn dot(w: &mut Warp, frame: u32, op: DotOp, a_signed: bool, b_signed: bool, args: &[Arg], mask: u32) {
+pub(crate) fn dot(w: &mut Warp, frame: u32, op: DotOp, a_signed: bool, b_signed: bool, args: &[DArg], mask: u32) {
     let a = w.src32(frame, &args[1]);
     let b = w.src32(frame, &args[2]);
     let c = w.src32(frame, &args[3]);
@@ -325,7 +325,7 @@ fn fns(mask: u32, base: u32, offset: i32) -> u32 {
 }
 
 /// Logic, shifts and bit fields.
-pub(crate) fn bits(w: &mut Warp, frame: u32, op: BitOp, ty: Type, args: &[Arg], mask: u32) {
+pub(crate) fn bits(w: &mut Warp, frame: u32, op: BitOp, ty: Type, args: &[DArg], mask: u32) {
     if ty == Type::Pred {
         let a = w.src_pred(frame, &args[1]);
         let b = args.get(2).map_or(0, |x| w.src_pred(frame, x));

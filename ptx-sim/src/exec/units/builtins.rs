@@ -3,9 +3,9 @@
 use super::access::MemoryAccess;
 use crate::exec::state::error::SimErrorKind;
 use crate::exec::state::lanes::{Lanes64, lanes};
+use crate::exec::state::location::Location;
 use crate::exec::state::machine::{Fail, Machine};
-use crate::exec::state::place::Place;
-use crate::exec::state::program::Arg;
+use crate::exec::state::program::DArg;
 use crate::exec::state::warp::Warp;
 use crate::ir::Space;
 
@@ -18,8 +18,8 @@ pub(crate) fn call(
     w: &mut Warp,
     frame: u32,
     name: &str,
-    results: &[Arg],
-    arguments: &[Arg],
+    results: &[DArg],
+    arguments: &[DArg],
     mask: u32,
 ) -> Result<(), Fail> {
     let values: Vec<Lanes64> = arguments.iter().map(|a| read_argument(w, frame, a)).collect();
@@ -82,7 +82,7 @@ pub(crate) fn call(
     }
     if let Some(dst) = results.first() {
         match dst {
-            Arg::Local(offset) => {
+            DArg::Local(offset) => {
                 let at = w.frames[frame as usize].local.wrapping_add(*offset) as usize;
                 let n = if name == "malloc" { 8 } else { 4 };
                 for lane in lanes(mask) {
@@ -96,9 +96,9 @@ pub(crate) fn call(
     Ok(())
 }
 
-fn read_argument(w: &Warp, frame: u32, arg: &Arg) -> Lanes64 {
+fn read_argument(w: &Warp, frame: u32, arg: &DArg) -> Lanes64 {
     match arg {
-        Arg::Local(offset) => {
+        DArg::Local(offset) => {
             let at = w.frames[frame as usize].local.wrapping_add(*offset) as usize;
             std::array::from_fn(|lane| {
                 let mut raw = [0u8; 8];
@@ -115,14 +115,14 @@ fn read_argument(w: &Warp, frame: u32, arg: &Arg) -> Lanes64 {
     }
 }
 
-fn place(m: &Machine<'_>, w: &Warp, lane: usize, address: u64) -> Result<Place, Fail> {
-    m.place(w.cta, Space::Generic, address).map_err(|e| Fail::at(e, lane))
+fn resolve(m: &Machine<'_>, w: &Warp, lane: usize, address: u64) -> Result<Location, Fail> {
+    m.resolve(w.cta, Space::Generic, address).map_err(|e| Fail::at(e, lane))
 }
 
 fn read(m: &Machine<'_>, w: &Warp, lane: usize, address: u64, out: &mut [u8]) -> Result<(), Fail> {
-    let place = place(m, w, lane, address)?;
+    let location = resolve(m, w, lane, address)?;
     let bytes = out.len() as u32;
-    m.read_place(w, lane, place, out).map_err(|f| Fail::at(m.fault(f, "load", place, bytes), lane))
+    m.read_location(w, lane, location, out).map_err(|f| Fail::at(m.fault(f, "load", location, bytes), lane))
 }
 
 /// Reads a zero-terminated string of at most 64 KiB.
@@ -146,7 +146,7 @@ fn c_string(m: &Machine<'_>, w: &Warp, lane: usize, address: u64) -> Result<Stri
 
 /// One conversion specification.
 #[derive(Default)]
-struct Spec {
+struct Conversion {
     minus: bool,
     plus: bool,
     space: bool,
@@ -181,7 +181,7 @@ fn format_printf(m: &Machine<'_>, w: &Warp, lane: usize, format: u64, args: u64)
         }
         let start = i;
         i += 1;
-        let mut spec = Spec { bytes: 4, ..Spec::default() };
+        let mut spec = Conversion { bytes: 4, ..Conversion::default() };
         while let Some(c) = format.get(i) {
             match c {
                 b'-' => spec.minus = true,
@@ -253,7 +253,7 @@ fn format_printf(m: &Machine<'_>, w: &Warp, lane: usize, format: u64, args: u64)
                     b'X' => (format!("{v:X}"), if spec.hash && v != 0 { "0X" } else { "" }),
                     _ => (format!("{v:o}"), if spec.hash { "0" } else { "" }),
                 };
-                integer(&Spec { plus: false, space: false, ..spec }, false, digits, prefix)
+                integer(&Conversion { plus: false, space: false, ..spec }, false, digits, prefix)
             }
             b'c' => {
                 let v = take(&mut offset, 4)? as u8;
@@ -284,7 +284,7 @@ fn format_printf(m: &Machine<'_>, w: &Warp, lane: usize, format: u64, args: u64)
     Ok((String::from_utf8_lossy(&out).into_owned(), count))
 }
 
-fn pad(spec: &Spec, mut text: Vec<u8>) -> Vec<u8> {
+fn pad(spec: &Conversion, mut text: Vec<u8>) -> Vec<u8> {
     let missing = spec.width.saturating_sub(text.len());
     if spec.minus {
         text.extend(std::iter::repeat_n(b' ', missing));
@@ -296,7 +296,7 @@ fn pad(spec: &Spec, mut text: Vec<u8>) -> Vec<u8> {
 }
 
 /// Pads a sign or prefix followed by digits to the field's width, with zeros between them if `zero` is set.
-fn signed_field(spec: &Spec, sign: &str, body: String, zero: bool) -> Vec<u8> {
+fn signed_field(spec: &Conversion, sign: &str, body: String, zero: bool) -> Vec<u8> {
     if zero && !spec.minus {
         let missing = spec.width.saturating_sub(sign.len() + body.len());
         return format!("{sign}{}{body}", "0".repeat(missing)).into_bytes();
@@ -304,7 +304,7 @@ fn signed_field(spec: &Spec, sign: &str, body: String, zero: bool) -> Vec<u8> {
     pad(spec, format!("{sign}{body}").into_bytes())
 }
 
-fn sign_of(spec: &Spec, negative: bool) -> &'static str {
+fn sign_of(spec: &Conversion, negative: bool) -> &'static str {
     if negative {
         "-"
     } else if spec.plus {
@@ -316,7 +316,7 @@ fn sign_of(spec: &Spec, negative: bool) -> &'static str {
     }
 }
 
-fn integer(spec: &Spec, negative: bool, mut digits: String, prefix: &str) -> Vec<u8> {
+fn integer(spec: &Conversion, negative: bool, mut digits: String, prefix: &str) -> Vec<u8> {
     if let Some(p) = spec.precision {
         if p == 0 && digits == "0" {
             digits.clear();
@@ -327,7 +327,7 @@ fn integer(spec: &Spec, negative: bool, mut digits: String, prefix: &str) -> Vec
     signed_field(spec, &sign, digits, spec.zero && spec.precision.is_none())
 }
 
-fn float(spec: &Spec, conversion: u8, v: f64) -> Vec<u8> {
+fn float(spec: &Conversion, conversion: u8, v: f64) -> Vec<u8> {
     let upper = conversion.is_ascii_uppercase();
     let sign = sign_of(spec, v.is_sign_negative());
     let a = v.abs();

@@ -19,7 +19,7 @@ use crate::exec::state::error::SimErrorKind;
 use crate::exec::state::lanes::Lanes;
 use crate::exec::state::machine::Fail;
 use crate::exec::state::options::ArbitraryLanes;
-use crate::exec::state::program::{Arg, Class, DInst};
+use crate::exec::state::program::{Class, DArg, DInst};
 use crate::exec::state::undefined::{NONE, Undefined, spread};
 use crate::exec::state::warp::Warp;
 use crate::ir::*;
@@ -75,7 +75,7 @@ pub(crate) fn check(w: &mut Warp, frame: u32, inst: &DInst, lanes: u32, mask: u3
 }
 
 /// The destination registers.
-fn targets(inst: &DInst) -> impl Iterator<Item = &Arg> {
+fn targets(inst: &DInst) -> impl Iterator<Item = &DArg> {
     inst.args.iter().enumerate().filter(|(i, _)| inst.defs >> i & 1 != 0).map(|(_, arg)| arg)
 }
 
@@ -92,7 +92,7 @@ impl Undefined {
         refuse("the guard", guard)?;
         for (i, arg) in inst.args.iter().enumerate().filter(|(i, _)| inst.defs >> i & 1 == 0) {
             let what = match arg {
-                Arg::Mem(..) | Arg::Tensor(_) => "the address".to_string(),
+                DArg::Mem(..) | DArg::Tensor(_) => "the address".to_string(),
                 _ if strict || uses_data(&inst.op, inst.class) => format!("operand {}", i + 1),
                 _ => continue,
             };
@@ -121,9 +121,9 @@ impl Undefined {
             }
             // If a defined bit alone determines the result, the result is defined.
             Op::Bits { op: op @ (BitOp::And | BitOp::Or), .. } => {
-                let decides = |arg: &Arg| -> [Lanes; 4] {
+                let decides = |arg: &DArg| -> [Lanes; 4] {
                     let value = match arg {
-                        Arg::P(_) | Arg::NotP(_) => [spread(w.src_pred(ENTRY, arg)), [0; 32], [0; 32], [0; 32]],
+                        DArg::P(_) | DArg::NotP(_) => [spread(w.src_pred(ENTRY, arg)), [0; 32], [0; 32], [0; 32]],
                         _ => w.src128(ENTRY, arg),
                     };
                     if *op == BitOp::And { value } else { value.map(|p| p.map(|v| !v)) }

@@ -4,10 +4,10 @@ use super::access::MemoryAccess;
 use super::combine::bank_conflicts;
 use super::tcgen05::kind;
 use crate::exec::state::lanes::{Lanes64, lanes};
+use crate::exec::state::location::Location;
 use crate::exec::state::machine::Machine;
 use crate::exec::state::memory::FUNCTION_BASE;
-use crate::exec::state::place::Place;
-use crate::exec::state::program::{Arg, DInst, TensorArg};
+use crate::exec::state::program::{DArg, DInst, TensorArg};
 use crate::exec::state::record::Event;
 use crate::exec::state::warp::Warp;
 use crate::ir::*;
@@ -112,7 +112,7 @@ impl Observe for Machine<'_> {
                 let load = m.kind == TensorCopyKind::Load;
                 let access = if load { Access::Read } else { Access::Write };
                 event.b = if load { self.barrier_offset(w, frame, &args[2], mask) } else { u32::MAX };
-                if let Arg::Tensor(t) = &args[usize::from(load)] {
+                if let DArg::Tensor(t) = &args[usize::from(load)] {
                     for lane in lanes(mask) {
                         let (bytes, key) = self.tensor_box(w, frame, t, lane);
                         event.a += bytes;
@@ -134,9 +134,9 @@ impl Machine<'_> {
 
     fn memory(&mut self, w: &Warp, event: &mut Event, space: Space, address: &Lanes64, bytes: u32, access: Access) {
         let first = address[event.lanes.trailing_zeros() as usize & 31];
-        match self.place(w.cta, space, first) {
-            Ok(Place::Shared { .. }) => event.a = passes(address, event.lanes, bytes),
-            Ok(Place::Global(a)) if a < FUNCTION_BASE => {
+        match self.resolve(w.cta, space, first) {
+            Ok(Location::Shared { .. }) => event.a = passes(address, event.lanes, bytes),
+            Ok(Location::Global(a)) if a < FUNCTION_BASE => {
                 let (bytes_of_sector, bytes_of_line) = self.grain();
                 let mut sectors: SmallVec<[(u64, u32); 64]> = SmallVec::new();
                 for lane in lanes(event.lanes) {
@@ -170,7 +170,7 @@ impl Machine<'_> {
                     }
                 }
             }
-            Ok(Place::Local(at)) => (event.b, event.c) = (bytes, at),
+            Ok(Location::Local(at)) => (event.b, event.c) = (bytes, at),
             // Parameters and constants. Executing the instruction reports invalid addresses.
             _ => {}
         }
@@ -198,10 +198,10 @@ impl Machine<'_> {
         let address = w.address(frame, t.map, t.offset)[lane];
         let coords: SmallVec<[i32; 5]> = t.coords.iter().map(|c| w.src32(frame, c)[lane] as i32).collect();
         let mut raw = [0u8; 128];
-        let place = self.place(w.cta, Space::Generic, address);
-        let map = place
+        let location = self.resolve(w.cta, Space::Generic, address);
+        let map = location
             .ok()
-            .and_then(|p| self.read_place(w, lane, p, &mut raw).ok())
+            .and_then(|p| self.read_location(w, lane, p, &mut raw).ok())
             .and_then(|()| TensorMap::decode(&raw).ok());
         let bytes = map.map_or(0, |map| map.box_bytes(&Coordinates::Tile(&coords)));
         // The key depends on the map's contents, not its address: CTAs that build identical maps share the boxes.
@@ -211,11 +211,11 @@ impl Machine<'_> {
     }
 
     /// The shared offset of the mbarrier that the first lane names.
-    fn barrier_offset(&self, w: &Warp, frame: u32, arg: &Arg, mask: u32) -> u32 {
+    fn barrier_offset(&self, w: &Warp, frame: u32, arg: &DArg, mask: u32) -> u32 {
         Self::addresses(w, frame, arg)[mask.trailing_zeros() as usize & 31] as u32 & 0xff_ffff
     }
 
-    fn tensor_memory_event(&self, w: &Warp, frame: u32, op: &Tcgen05Op, args: &[Arg], event: &mut Event) {
+    fn tensor_memory_event(&self, w: &Warp, frame: u32, op: &Tcgen05Op, args: &[DArg], event: &mut Event) {
         let first = event.lanes.trailing_zeros() as usize & 31;
         match op {
             Tcgen05Op::Alloc { .. } | Tcgen05Op::Dealloc { .. } => event.a = w.src32(frame, &args[1])[first],
@@ -235,7 +235,7 @@ impl Machine<'_> {
         }
     }
 
-    fn mbarrier_event(&self, w: &Warp, frame: u32, op: MbarrierOp, args: &[Arg], event: &mut Event) {
+    fn mbarrier_event(&self, w: &Warp, frame: u32, op: MbarrierOp, args: &[DArg], event: &mut Event) {
         let first = event.lanes.trailing_zeros() as usize & 31;
         let lanes = event.lanes.count_ones();
         match op {
@@ -248,7 +248,7 @@ impl Machine<'_> {
                 (event.a, event.b) = (self.barrier_offset(w, frame, &args[0], event.lanes), bytes * lanes);
             }
             MbarrierOp::Arrive { .. } => {
-                let base = usize::from(!matches!(args[0], Arg::Mem(..)));
+                let base = usize::from(!matches!(args[0], DArg::Mem(..)));
                 let count = args.get(base + 1).map_or(1, |c| w.src32(frame, c)[first]);
                 (event.a, event.b) = (self.barrier_offset(w, frame, &args[base], event.lanes), count * lanes);
             }

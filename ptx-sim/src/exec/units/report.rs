@@ -1,10 +1,10 @@
 //! Text for reports: the accesses involved, why a byte is unwritten, and the synchronization that is missing.
 
 use crate::exec::state::error::{AccessReport, RaceReport, SimErrorKind};
+use crate::exec::state::location::Location;
 use crate::exec::state::machine::Machine;
 use crate::exec::state::phases::PassedWait;
-use crate::exec::state::place::Place;
-use crate::exec::state::race::{How, Missing, Origin};
+use crate::exec::state::race::{AccessKind, Missing, Origin};
 
 /// Text for reports of races and waits.
 pub(crate) trait Reports {
@@ -15,14 +15,14 @@ pub(crate) trait Reports {
         space: &'static str,
         address: u64,
         name: String,
-        first: (Origin, How),
-        second: (Origin, How),
+        first: (Origin, AccessKind),
+        second: (Origin, AccessKind),
         missing: Missing,
         hint: Option<String>,
     ) -> SimErrorKind;
 
     /// Explains why a byte is unwritten, with the asynchronous copy that will write it, if any.
-    fn why_unwritten(&self, target: Place) -> String;
+    fn why_unwritten(&self, target: Location) -> String;
 
     /// Describes a wait that passed.
     fn passed_wait(&self, wait: &PassedWait) -> String;
@@ -42,12 +42,12 @@ impl Reports for Machine<'_> {
         space: &'static str,
         address: u64,
         name: String,
-        first: (Origin, How),
-        second: (Origin, How),
+        first: (Origin, AccessKind),
+        second: (Origin, AccessKind),
         missing: Missing,
         hint: Option<String>,
     ) -> SimErrorKind {
-        let access = |(origin, how): (Origin, How)| {
+        let access = |(origin, how): (Origin, AccessKind)| {
             let what = match (how.write, how.strong) {
                 (true, true) => "atomic",
                 (false, true) => "strong read",
@@ -96,7 +96,7 @@ impl Reports for Machine<'_> {
         }
     }
 
-    fn why_unwritten(&self, target: Place) -> String {
+    fn why_unwritten(&self, target: Location) -> String {
         let reader = self.running;
         match self.engine.writer(target) {
             Some(op) => {

@@ -13,10 +13,10 @@ use super::tensor_touch::TensorTouch;
 use crate::exec::state::error::SimErrorKind;
 use crate::exec::state::in_flight::{Signal, SignalKind, Work};
 use crate::exec::state::lanes::{Lanes, lanes};
-use crate::exec::state::machine::{Fail, Flow, Machine, Step};
-use crate::exec::state::place::Place;
-use crate::exec::state::program::{Arg, DInst};
-use crate::exec::state::race::{How, Origin, SyncKey};
+use crate::exec::state::location::Location;
+use crate::exec::state::machine::{Fail, Flow, Machine, StepResult};
+use crate::exec::state::program::{DArg, DInst};
+use crate::exec::state::race::{AccessKind, Origin, SyncKey};
 use crate::exec::state::tensor::{Flight, PendingLoad, Region, TmemState, Touch};
 use crate::exec::state::warp::{Wait, Warp};
 use crate::ir::*;
@@ -44,7 +44,7 @@ pub(super) fn kind(k: MmaKind) -> Tcgen05Kind {
 pub(crate) trait TensorMemoryOps {
     fn tmem_available(&self, cta: usize, columns: u32) -> bool;
 
-    fn tcgen05_op(&mut self, w: &mut Warp, si: usize, op: &Tcgen05Op, inst: &DInst, mask: u32) -> Step;
+    fn tcgen05_op(&mut self, w: &mut Warp, si: usize, op: &Tcgen05Op, inst: &DInst, mask: u32) -> StepResult;
 }
 
 impl TensorMemoryOps for Machine<'_> {
@@ -56,7 +56,7 @@ impl TensorMemoryOps for Machine<'_> {
         }
     }
 
-    fn tcgen05_op(&mut self, w: &mut Warp, si: usize, op: &Tcgen05Op, inst: &DInst, mask: u32) -> Step {
+    fn tcgen05_op(&mut self, w: &mut Warp, si: usize, op: &Tcgen05Op, inst: &DInst, mask: u32) -> StepResult {
         let frame = w.splits[si].frame;
         let func = w.splits[si].func;
         let args = &inst.args;
@@ -84,10 +84,10 @@ impl TensorMemoryOps for Machine<'_> {
                     return Ok(Flow::Wait(Wait::TmemAlloc { columns }));
                 };
                 let target = Self::addresses(w, frame, &args[0])[first];
-                let place = self.place(w.cta, *space, target)?;
-                self.note(w.agent, place, 4, How::WRITE, from)?;
-                self.write_place(w, first, place, &address.to_le_bytes())
-                    .map_err(|f| self.fault(f, "store", place, 4))?;
+                let location = self.resolve(w.cta, *space, target)?;
+                self.note(w.agent, location, 4, AccessKind::WRITE, from)?;
+                self.write_location(w, first, location, &address.to_le_bytes())
+                    .map_err(|f| self.fault(f, "store", location, 4))?;
                 self.mark_progress();
             }
             Tcgen05Op::Dealloc { .. } => {
@@ -108,7 +108,7 @@ impl TensorMemoryOps for Machine<'_> {
                 let shape = data_shape(*shape, split);
                 let memory = self.ctas[w.cta].tmem.get();
                 let out = memory.load(w.index % 4, address, shape, u32::from(*num), *pack16).map_err(tensor)?;
-                let Arg::Vec(dst) = &args[0] else {
+                let DArg::Vec(dst) = &args[0] else {
                     return Err(SimErrorKind::InvalidOperand("registers of tcgen05.ld".into()).into());
                 };
                 let count = out.len() / 32;
@@ -132,7 +132,7 @@ impl TensorMemoryOps for Machine<'_> {
             Tcgen05Op::St { shape, num, unpack16 } => {
                 let split = if args.len() > 2 { w.uniform(frame, &args[1], mask) as u32 } else { 0 };
                 let address = Self::addresses(w, frame, &args[0])[first] as u32;
-                let Arg::Vec(src) = &args[args.len() - 1] else {
+                let DArg::Vec(src) = &args[args.len() - 1] else {
                     return Err(SimErrorKind::InvalidOperand("registers of tcgen05.st".into()).into());
                 };
                 let regs: Vec<Lanes> = src.iter().map(|r| w.src32(frame, r)).collect();
@@ -171,8 +171,8 @@ impl TensorMemoryOps for Machine<'_> {
                 let address = Self::addresses(w, frame, &args[0]);
                 let cast = if *multicast { Some(w.src32(frame, &args[1])) } else { None };
                 for lane in lanes(mask) {
-                    let place = self.place(w.cta, *space, address[lane]).map_err(|e| Fail::at(e, lane))?;
-                    let Place::Shared { cta, offset } = place else {
+                    let location = self.resolve(w.cta, *space, address[lane]).map_err(|e| Fail::at(e, lane))?;
+                    let Location::Shared { cta, offset } = location else {
                         let what = format!("address {:#x} is not in shared memory", address[lane]);
                         return Err(Fail::at(SimErrorKind::Mbarrier(what), lane));
                     };
@@ -270,7 +270,7 @@ impl Machine<'_> {
         let offset = address & 0x3_ffff;
         let mut out = [0u8; 16];
         let read = self.ctas[cta].shared.read(offset as usize, &mut out, self.config.trap_uninitialised);
-        read.map_err(|f| UnitError::Sim(self.fault(f, "tensor core read", Place::Shared { cta, offset }, 16)))?;
+        read.map_err(|f| UnitError::Sim(self.fault(f, "tensor core read", Location::Shared { cta, offset }, 16)))?;
         Ok(out)
     }
 
@@ -288,8 +288,8 @@ impl Machine<'_> {
         lane: usize,
     ) -> Result<(), SimErrorKind> {
         let args = &inst.args;
-        let value = |arg: &Arg| match arg {
-            Arg::Mem(base, offset) => w.address(frame, *base, *offset)[lane],
+        let value = |arg: &DArg| match arg {
+            DArg::Mem(base, offset) => w.address(frame, *base, *offset)[lane],
             other => w.src64(frame, other)[lane],
         };
         let kind = kind(k);
@@ -300,7 +300,7 @@ impl Machine<'_> {
             (value(&args[4]) as u32, value(&args[5]) as u32)
         });
         let mut disabled_lanes = [0u32; 8];
-        if let Some(Arg::Vec(words)) = args.get(next) {
+        if let Some(DArg::Vec(words)) = args.get(next) {
             for (slot, word) in disabled_lanes.iter_mut().zip(words.iter()) {
                 *slot = value(word) as u32;
             }
@@ -373,7 +373,7 @@ impl Machine<'_> {
         reads.sort_unstable();
         reads.dedup();
         for (cta, offset) in reads {
-            self.note(agent, Place::Shared { cta, offset }, 16, How::ASYNC_READ, origin)?;
+            self.note(agent, Location::Shared { cta, offset }, 16, AccessKind::ASYNC_READ, origin)?;
         }
         for (cta, region, write) in uses {
             let lane = origin.lane;

@@ -13,7 +13,7 @@
 use super::report::Reports;
 use crate::exec::state::error::SimErrorKind;
 use crate::exec::state::machine::Machine;
-use crate::exec::state::race::{How, Missing};
+use crate::exec::state::race::{AccessKind, Missing};
 use crate::exec::state::tensor::{Flight, Touch};
 
 /// Checks of accesses to tensor memory.
@@ -115,7 +115,7 @@ impl Machine<'_> {
     }
 
     fn tensor_race(&self, other: &Touch, touch: &Touch, missing: Missing) -> SimErrorKind {
-        let how = |t: &Touch| if t.write { How::WRITE } else { How::READ };
+        let how = |t: &Touch| if t.write { AccessKind::WRITE } else { AccessKind::READ };
         let address = touch.region.first_shared(&other.region);
         let first = (other.origin, how(other));
         self.race_error("tensor", address, String::new(), first, (touch.origin, how(touch)), missing, None)

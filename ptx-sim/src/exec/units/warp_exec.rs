@@ -2,7 +2,7 @@
 
 use crate::exec::state::error::SimErrorKind;
 use crate::exec::state::lanes::{Lanes, lane_mask, lanes};
-use crate::exec::state::machine::{Fail, Flow, Machine, Step};
+use crate::exec::state::machine::{Fail, Flow, Machine, StepResult};
 use crate::exec::state::program::DInst;
 use crate::exec::state::race::SyncKey;
 use crate::exec::state::warp::{Split, Wait, Warp};
@@ -35,7 +35,7 @@ fn same_members(w: &mut Warp, si: usize, inst: &DInst, mask: u32) -> u32 {
 
 /// Instructions across a warp or a CTA.
 pub(crate) trait WarpOps {
-    fn warp_op(&mut self, w: &mut Warp, si: usize, inst: &DInst, mask: u32) -> Step;
+    fn warp_op(&mut self, w: &mut Warp, si: usize, inst: &DInst, mask: u32) -> StepResult;
 
     /// Orders memory accesses among the lanes of a warp, for `bar.warp.sync`.
     fn warp_synchronised(&mut self, w: &Warp, lanes: u32);
@@ -45,7 +45,7 @@ pub(crate) trait WarpOps {
 }
 
 impl WarpOps for Machine<'_> {
-    fn warp_op(&mut self, w: &mut Warp, si: usize, inst: &DInst, mask: u32) -> Step {
+    fn warp_op(&mut self, w: &mut Warp, si: usize, inst: &DInst, mask: u32) -> StepResult {
         let frame = w.splits[si].frame;
         let args = &inst.args;
         let mask = same_members(w, si, inst, mask);
@@ -190,7 +190,7 @@ impl Machine<'_> {
         Ok((members & w.live & !mask != 0).then_some(Flow::Wait(Wait::Lanes(members))))
     }
 
-    fn bar(&mut self, w: &mut Warp, si: usize, kind: BarKind, aligned: bool, inst: &DInst, mask: u32) -> Step {
+    fn bar(&mut self, w: &mut Warp, si: usize, kind: BarKind, aligned: bool, inst: &DInst, mask: u32) -> StepResult {
         let frame = w.splits[si].frame;
         let args = &inst.args;
         let red = matches!(kind, BarKind::RedPopc | BarKind::RedAnd | BarKind::RedOr);
@@ -278,7 +278,7 @@ impl Machine<'_> {
         }
     }
 
-    fn cluster_barrier(&mut self, w: &mut Warp, arrive: bool, aligned: bool, mask: u32) -> Step {
+    fn cluster_barrier(&mut self, w: &mut Warp, arrive: bool, aligned: bool, mask: u32) -> StepResult {
         let cluster = self.ctas[w.cta].cluster;
         let first = self.ctas[cluster * self.shape.cluster_size()].uid;
         if aligned && let Some(wait) = self.converged(w, mask) {
@@ -331,7 +331,7 @@ impl Machine<'_> {
     }
 
     /// `setmaxnreg`: all warps of a warpgroup must specify the same count, and it must be legal.
-    fn setmaxnreg(&mut self, w: &mut Warp, inc: bool, count: u32) -> Step {
+    fn setmaxnreg(&mut self, w: &mut Warp, inc: bool, count: u32) -> StepResult {
         if !(24..=256).contains(&count) || !count.is_multiple_of(8) {
             let what = format!("setmaxnreg {count}: the count must be a multiple of 8 from 24 to 256");
             return Err(SimErrorKind::InvalidOperand(what).into());
