@@ -7,7 +7,7 @@
 use ptx_sim::num::Format;
 use ptx_sim::tensor::fragment::{Position, wgmma_a, wgmma_d};
 use ptx_sim::tensor::{
-    Accumulator, BitOp, BlockScale, Element, InstructionDescriptor, Major, MmaSync, ScaleOperand, Tcgen05Kind,
+    Accumulator, BlockScale, Element, InstructionDescriptor, Major, MmaBitOp, MmaSync, ScaleOperand, Tcgen05Kind,
     Tcgen05Mma, Wgmma,
 };
 use std::collections::BTreeSet;
@@ -98,7 +98,7 @@ fn mma_sync_exists_as_the_table_says() {
                     for byte_container in [false, true] {
                         let sync = MmaSync {
                             byte_container,
-                            bit_op: (a == E::B1).then_some(BitOp::And),
+                            bit_op: (a == E::B1).then_some(MmaBitOp::And),
                             scale: scales.map(|(vector, format)| BlockScale { vector, format: scale(format) }),
                             ..MmaSync::new(m, n, k, element(a).unwrap(), element(b).unwrap(), accumulator(d).unwrap())
                         };
@@ -136,7 +136,7 @@ fn wgmma_exists_as_the_table_says() {
         for n in 1..=264 {
             for k in (2..=9).map(|i| 1 << i) {
                 let wgmma = Wgmma {
-                    bit_op: (a == E::B1).then_some(BitOp::And),
+                    bit_op: (a == E::B1).then_some(MmaBitOp::And),
                     ..Wgmma::new(n, k, element(a).unwrap(), element(b).unwrap(), accumulator(d).unwrap())
                 };
                 if wgmma.validate().is_ok() {
@@ -153,7 +153,7 @@ fn majors_of_wgmma() {
     for row in ROWS.iter().filter(|r| r.unit == Unit::Warpgroup) {
         let i = row.instructions().next().unwrap();
         let wgmma = Wgmma {
-            bit_op: (i.a == E::B1).then_some(BitOp::And),
+            bit_op: (i.a == E::B1).then_some(MmaBitOp::And),
             b_major: Major::Mn,
             ..Wgmma::new(i.n, row.k, element(i.a).unwrap(), element(i.b).unwrap(), accumulator(i.sum).unwrap())
         };
@@ -326,7 +326,7 @@ fn products_through_the_fragments_of_mma_sync() {
             let scales =
                 row.scales.zip(i.scale).map(|(s, format)| BlockScale { vector: k / s.block, format: scale(format) });
             let sync = MmaSync {
-                bit_op: (i.a == E::B1).then_some(BitOp::And),
+                bit_op: (i.a == E::B1).then_some(MmaBitOp::And),
                 scale: scales,
                 ..MmaSync::new(m, n, k, a, b, d)
             };

@@ -3,7 +3,7 @@
 
 use std::cmp::Ordering;
 
-use super::format::{Class, PackOpts};
+use super::format::{FloatClass, PackOpts};
 use super::{Flags, Format, Rounding, Unpacked};
 
 /// f32 `add`.
@@ -191,17 +191,17 @@ fn sign_bit(format: Format) -> u64 {
 /// down.
 pub(super) fn add_unpacked(a: &Unpacked, b: &Unpacked, rounding: Rounding) -> Unpacked {
     match (a.class, b.class) {
-        (Class::Nan, _) | (_, Class::Nan) => return Unpacked::nan(),
-        (Class::Infinity, Class::Infinity) if a.negative != b.negative => return Unpacked::nan(),
-        (Class::Infinity, _) => return *a,
-        (_, Class::Infinity) => return *b,
-        (Class::Zero, Class::Zero) => {
+        (FloatClass::Nan, _) | (_, FloatClass::Nan) => return Unpacked::nan(),
+        (FloatClass::Infinity, FloatClass::Infinity) if a.negative != b.negative => return Unpacked::nan(),
+        (FloatClass::Infinity, _) => return *a,
+        (_, FloatClass::Infinity) => return *b,
+        (FloatClass::Zero, FloatClass::Zero) => {
             let negative = if a.negative == b.negative { a.negative } else { rounding == Rounding::Down };
             return Unpacked::zero(negative);
         }
-        (Class::Zero, _) => return *b,
-        (_, Class::Zero) => return *a,
-        (Class::Finite, Class::Finite) => {}
+        (FloatClass::Zero, _) => return *b,
+        (_, FloatClass::Zero) => return *a,
+        (FloatClass::Finite, FloatClass::Finite) => {}
     }
     // Both significands are normalized to bit 125, so that a sum stays below bit 127. Inputs have at most 106 bits (a
     // product of two doubles), so bits are lost from the smaller term only if the exponents differ by more than 19. A
@@ -222,18 +222,18 @@ pub(super) fn add_unpacked(a: &Unpacked, b: &Unpacked, rounding: Rounding) -> Un
     if significand == 0 {
         return Unpacked::zero(rounding == Rounding::Down);
     }
-    Unpacked { class: Class::Finite, negative: big_negative, significand, exponent, sticky }
+    Unpacked { class: FloatClass::Finite, negative: big_negative, significand, exponent, sticky }
 }
 
 /// The exact product. Significands have at most 53 bits each.
 pub(super) fn mul_unpacked(a: &Unpacked, b: &Unpacked) -> Unpacked {
     let negative = a.negative != b.negative;
     match (a.class, b.class) {
-        (Class::Nan, _) | (_, Class::Nan) => Unpacked::nan(),
-        (Class::Infinity, Class::Zero) | (Class::Zero, Class::Infinity) => Unpacked::nan(),
-        (Class::Infinity, _) | (_, Class::Infinity) => Unpacked::infinity(negative),
-        (Class::Zero, _) | (_, Class::Zero) => Unpacked::zero(negative),
-        (Class::Finite, Class::Finite) => {
+        (FloatClass::Nan, _) | (_, FloatClass::Nan) => Unpacked::nan(),
+        (FloatClass::Infinity, FloatClass::Zero) | (FloatClass::Zero, FloatClass::Infinity) => Unpacked::nan(),
+        (FloatClass::Infinity, _) | (_, FloatClass::Infinity) => Unpacked::infinity(negative),
+        (FloatClass::Zero, _) | (_, FloatClass::Zero) => Unpacked::zero(negative),
+        (FloatClass::Finite, FloatClass::Finite) => {
             Unpacked::finite(negative, a.significand * b.significand, a.exponent + b.exponent)
         }
     }
@@ -242,16 +242,16 @@ pub(super) fn mul_unpacked(a: &Unpacked, b: &Unpacked) -> Unpacked {
 fn div_unpacked(a: &Unpacked, b: &Unpacked) -> Unpacked {
     let negative = a.negative != b.negative;
     match (a.class, b.class) {
-        (Class::Nan, _) | (_, Class::Nan) => Unpacked::nan(),
-        (Class::Infinity, Class::Infinity) | (Class::Zero, Class::Zero) => Unpacked::nan(),
-        (Class::Infinity, _) | (_, Class::Zero) => Unpacked::infinity(negative),
-        (_, Class::Infinity) | (Class::Zero, _) => Unpacked::zero(negative),
-        (Class::Finite, Class::Finite) => {
+        (FloatClass::Nan, _) | (_, FloatClass::Nan) => Unpacked::nan(),
+        (FloatClass::Infinity, FloatClass::Infinity) | (FloatClass::Zero, FloatClass::Zero) => Unpacked::nan(),
+        (FloatClass::Infinity, _) | (_, FloatClass::Zero) => Unpacked::infinity(negative),
+        (_, FloatClass::Infinity) | (FloatClass::Zero, _) => Unpacked::zero(negative),
+        (FloatClass::Finite, FloatClass::Finite) => {
             // 128 bits divided by at most 53 bits leave a quotient of at least 75 bits.
             let (dividend, exponent) = a.normalized(127);
             let quotient = dividend / b.significand;
             Unpacked {
-                class: Class::Finite,
+                class: FloatClass::Finite,
                 negative,
                 significand: quotient,
                 exponent: exponent - b.exponent,
@@ -263,11 +263,11 @@ fn div_unpacked(a: &Unpacked, b: &Unpacked) -> Unpacked {
 
 fn sqrt_unpacked(a: &Unpacked) -> Unpacked {
     match a.class {
-        Class::Nan => Unpacked::nan(),
-        Class::Zero => *a,
+        FloatClass::Nan => Unpacked::nan(),
+        FloatClass::Zero => *a,
         _ if a.negative => Unpacked::nan(),
-        Class::Infinity => *a,
-        Class::Finite => {
+        FloatClass::Infinity => *a,
+        FloatClass::Finite => {
             // With an even exponent the root of the power of two is exact.
             let (mut significand, mut exponent) = a.normalized(126);
             if exponent & 1 != 0 {
@@ -276,7 +276,7 @@ fn sqrt_unpacked(a: &Unpacked) -> Unpacked {
             }
             let root = significand.isqrt();
             Unpacked {
-                class: Class::Finite,
+                class: FloatClass::Finite,
                 negative: false,
                 significand: root,
                 exponent: exponent / 2,

@@ -4,7 +4,7 @@
 //! first source operand goes to the upper part).
 
 use super::arith::one;
-use super::format::{Class, PackOpts, round_to_quantum};
+use super::format::{FloatClass, PackOpts, round_to_quantum};
 use super::{Format, Rounding, Unpacked};
 
 /// Modifiers of a float-to-float conversion.
@@ -129,7 +129,7 @@ fn convert_unpacked(value: &Unpacked, destination: Format, opts: &CvtOpts, ftz_o
 /// input.
 pub fn round_to_integral(format: Format, bits: u64, rounding: Rounding, opts: &CvtOpts) -> u64 {
     let value = format.unpack(if opts.ftz { format.flush(bits) } else { bits });
-    let integral = if value.class == Class::Finite && value.exponent < 0 {
+    let integral = if value.class == FloatClass::Finite && value.exponent < 0 {
         Unpacked::finite(value.negative, round_to_quantum(&value, 0, rounding).into(), 0)
     } else {
         value
@@ -149,11 +149,11 @@ pub fn float_to_int(source: Format, bits: u64, destination: IntType, rounding: R
     let value = source.unpack(if ftz { source.flush(bits) } else { bits });
     let clamp = |negative: bool| destination.raw(if negative { destination.min() } else { destination.max() });
     match value.class {
-        Class::Nan if source != Format::F64 && destination.bits != 64 => 0,
-        Class::Nan => 1 << (destination.bits - 1),
-        Class::Infinity => clamp(value.negative),
-        Class::Zero => 0,
-        Class::Finite => {
+        FloatClass::Nan if source != Format::F64 && destination.bits != 64 => 0,
+        FloatClass::Nan => 1 << (destination.bits - 1),
+        FloatClass::Infinity => clamp(value.negative),
+        FloatClass::Zero => 0,
+        FloatClass::Finite => {
             let length = 128 - value.significand.leading_zeros() as i32;
             if value.exponent + length > 64 {
                 return clamp(value.negative);

@@ -82,7 +82,7 @@ const UE4M3: Spec = Spec { signed: false, ..spec(7, 4, 3, Specials::NanOnly, Som
 
 /// The class of a bit pattern's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Class {
+pub enum FloatClass {
     Zero,
     Finite,
     Infinity,
@@ -91,10 +91,10 @@ pub enum Class {
 
 /// A decoded value: `(-1)^negative * significand * 2^exponent`.
 ///
-/// The significand is non-zero exactly for [`Class::Finite`].
+/// The significand is non-zero exactly for [`FloatClass::Finite`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unpacked {
-    pub class: Class,
+    pub class: FloatClass,
     pub negative: bool,
     pub significand: u128,
     pub exponent: i32,
@@ -104,27 +104,27 @@ pub struct Unpacked {
 
 impl Unpacked {
     pub const fn zero(negative: bool) -> Self {
-        Self { class: Class::Zero, negative, significand: 0, exponent: 0, sticky: false }
+        Self { class: FloatClass::Zero, negative, significand: 0, exponent: 0, sticky: false }
     }
     pub const fn infinity(negative: bool) -> Self {
-        Self { class: Class::Infinity, negative, significand: 0, exponent: 0, sticky: false }
+        Self { class: FloatClass::Infinity, negative, significand: 0, exponent: 0, sticky: false }
     }
     pub const fn nan() -> Self {
-        Self { class: Class::Nan, negative: false, significand: 0, exponent: 0, sticky: false }
+        Self { class: FloatClass::Nan, negative: false, significand: 0, exponent: 0, sticky: false }
     }
     /// A finite value, or zero if the significand is zero.
     pub const fn finite(negative: bool, significand: u128, exponent: i32) -> Self {
-        let class = if significand == 0 { Class::Zero } else { Class::Finite };
+        let class = if significand == 0 { FloatClass::Zero } else { FloatClass::Finite };
         Self { class, negative, significand, exponent, sticky: false }
     }
     pub fn is_nan(&self) -> bool {
-        self.class == Class::Nan
+        self.class == FloatClass::Nan
     }
     pub fn is_zero(&self) -> bool {
-        self.class == Class::Zero
+        self.class == FloatClass::Zero
     }
     pub fn is_infinite(&self) -> bool {
-        self.class == Class::Infinity
+        self.class == FloatClass::Infinity
     }
     /// The significand shifted so that its top bit is bit `top`; exact if the significand is not longer than that.
     pub(super) fn normalized(&self, top: u32) -> (u128, i32) {
@@ -240,11 +240,11 @@ impl Format {
             Specials::Ieee if exponent == exponent_mask => {
                 // tf32 examines the whole container: a payload in the padding still makes a NaN.
                 let padding = bits & ((1 << s.low_padding) - 1);
-                result.class = if fraction == 0 && padding == 0 { Class::Infinity } else { Class::Nan };
+                result.class = if fraction == 0 && padding == 0 { FloatClass::Infinity } else { FloatClass::Nan };
                 return result;
             }
             Specials::NanOnly if exponent == exponent_mask && fraction == (1 << s.fraction_bits) - 1 => {
-                result.class = Class::Nan;
+                result.class = FloatClass::Nan;
                 return result;
             }
             _ => {}
@@ -280,11 +280,11 @@ impl Format {
     /// Rounds `value` into this format.
     pub(super) fn pack(self, value: &Unpacked, rounding: Rounding, opts: PackOpts) -> u64 {
         match value.class {
-            Class::Nan => return self.nan(),
-            Class::Infinity if opts.satfinite => return self.max_finite(value.negative),
-            Class::Infinity => return self.infinity(value.negative),
-            Class::Zero => return self.zero(value.negative),
-            Class::Finite => {}
+            FloatClass::Nan => return self.nan(),
+            FloatClass::Infinity if opts.satfinite => return self.max_finite(value.negative),
+            FloatClass::Infinity => return self.infinity(value.negative),
+            FloatClass::Zero => return self.zero(value.negative),
+            FloatClass::Finite => {}
         }
         if self == Format::Ue8m0 {
             return pack_power_of_two(value, rounding, opts);

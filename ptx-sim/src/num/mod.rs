@@ -51,7 +51,7 @@ pub use convert::{
     CvtOpts, IntType, convert, cvt_pack, float_to_int, int_to_float, int_to_int, round_to_integral, scaled_from,
 };
 pub use fixed::{s2f6_from_float, s2f6_to_float};
-pub use format::{Class, Format, Spec, Unpacked};
+pub use format::{FloatClass, Format, Spec, Unpacked};
 pub use half_ops::{
     bf16_add, bf16_fma, bf16_mul, bf16_sub, f16_add, f16_fma, f16_mul, f16_sub, map1_x2, map2_x2, map3_x2,
 };

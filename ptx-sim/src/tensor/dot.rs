@@ -32,7 +32,7 @@ pub enum Accumulator {
 
 /// How two bit matrices are combined before counting bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum BitOp {
+pub enum MmaBitOp {
     And,
     Xor,
 }
@@ -58,10 +58,10 @@ impl Accumulator {
     }
 
     /// Like [`Accumulator::dot`], for bit matrices.
-    pub fn dot_bits(self, op: BitOp, a: &[f64], b: &[f64], c: u64) -> u64 {
+    pub fn dot_bits(self, op: MmaBitOp, a: &[f64], b: &[f64], c: u64) -> u64 {
         let count = a.iter().zip(b).filter(|(x, y)| match op {
-            BitOp::And => **x != 0.0 && **y != 0.0,
-            BitOp::Xor => x != y,
+            MmaBitOp::And => **x != 0.0 && **y != 0.0,
+            MmaBitOp::Xor => x != y,
         });
         self.finish(count.count() as f64, c)
     }

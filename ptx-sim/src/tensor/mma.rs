@@ -1,7 +1,7 @@
 //! `mma.sync`: one warp multiplies two register fragments.
 
 use super::fragment::{self, Position, quad};
-use super::{Accumulator, BitOp, Element, TensorError};
+use super::{Accumulator, Element, MmaBitOp, TensorError};
 use crate::num::{CvtOpts, Format, convert};
 
 const LANES: usize = 32;
@@ -38,7 +38,7 @@ pub struct MmaSync {
     /// Layouts of A and B. Only m8n8k4 f16 allows a choice; elsewhere A is row-major and B column-major.
     pub a_column_major: bool,
     pub b_column_major: bool,
-    pub bit_op: Option<BitOp>,
+    pub bit_op: Option<MmaBitOp>,
     pub scale: Option<BlockScale>,
 }
 

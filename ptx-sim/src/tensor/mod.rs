@@ -30,7 +30,7 @@ pub mod wgmma;
 #[cfg(test)]
 mod tests;
 
-pub use dot::{Accumulator, BitOp};
+pub use dot::{Accumulator, MmaBitOp};
 pub use element::Element;
 pub use matrix_move::{LoadMatrix, MatrixFormat, StoreMatrix, movmatrix};
 pub use mma::{BlockScale, MmaSync, ScaleOperand};

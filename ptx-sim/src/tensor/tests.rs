@@ -36,13 +36,13 @@ fn accumulator_bits(d: Accumulator, value: f64) -> u64 {
 }
 
 /// A B + C in exact arithmetic; A is `m * k` by rows, B is `n * k` by columns.
-fn product(op: Option<BitOp>, a: &[f64], b: &[f64], k: usize, row: usize, col: usize) -> f64 {
+fn product(op: Option<MmaBitOp>, a: &[f64], b: &[f64], k: usize, row: usize, col: usize) -> f64 {
     (0..k)
         .map(|i| (a[row * k + i], b[col * k + i]))
         .map(|(x, y)| match op {
             None => x * y,
-            Some(BitOp::And) => f64::from(x != 0.0 && y != 0.0),
-            Some(BitOp::Xor) => f64::from(x != y),
+            Some(MmaBitOp::And) => f64::from(x != 0.0 && y != 0.0),
+            Some(MmaBitOp::Xor) => f64::from(x != y),
         })
         .sum()
 }
@@ -158,7 +158,7 @@ fn every_dense_mma_shape() {
         check_mma(MmaSync::new(m, 8, k, a, b, d), None);
     }
     for (m, k) in [(8, 128), (16, 128), (16, 256)] {
-        for op in [BitOp::And, BitOp::Xor] {
+        for op in [MmaBitOp::And, MmaBitOp::Xor] {
             check_mma(MmaSync { bit_op: Some(op), ..MmaSync::new(m, 8, k, B1, B1, S32) }, None);
         }
     }
@@ -367,7 +367,7 @@ fn wgmma_types_layouts_and_swizzles() {
             check_wgmma(Wgmma::new(8, 32, E4m3, E5m2, Accumulator::F32), swizzle, rs);
             check_wgmma(Wgmma::new(64, 32, S8, U8, S32), swizzle, rs);
             check_wgmma(Wgmma::new(16, 16, F16, F16, Accumulator::F16), swizzle, rs);
-            let b1 = Wgmma { bit_op: Some(BitOp::And), ..Wgmma::new(16, 256, B1, B1, S32) };
+            let b1 = Wgmma { bit_op: Some(MmaBitOp::And), ..Wgmma::new(16, 256, B1, B1, S32) };
             check_wgmma(b1, swizzle, rs);
         }
         for (a_major, b_major) in [(Major::Mn, Major::K), (Major::K, Major::Mn), (Major::Mn, Major::Mn)] {

@@ -4,7 +4,7 @@
 use super::fragment::{self, Position};
 use super::mma::{accumulator_in, accumulator_out};
 use super::smem::read_matrix;
-use super::{Accumulator, BitOp, Element, Major, SmemDescriptor, TensorError};
+use super::{Accumulator, Element, Major, MmaBitOp, SmemDescriptor, TensorError};
 
 const THREADS: usize = 128;
 const M: usize = 64;
@@ -25,7 +25,7 @@ pub struct Wgmma {
     pub negate_b: bool,
     /// `scale-d`: if false, computes A * B without C.
     pub scale_d: bool,
-    pub bit_op: Option<BitOp>,
+    pub bit_op: Option<MmaBitOp>,
 }
 
 /// The source of operand A.
@@ -70,7 +70,7 @@ impl Wgmma {
             (E4m3 | E5m2, E4m3 | E5m2) => self.k == 32 && float,
             (S8 | U8, S8 | U8) => self.k == 32 && matches!(self.d, Accumulator::S32 { .. }),
             (B1, B1) => {
-                self.k == 256 && self.d == Accumulator::S32 { saturate: false } && self.bit_op == Some(BitOp::And)
+                self.k == 256 && self.d == Accumulator::S32 { saturate: false } && self.bit_op == Some(MmaBitOp::And)
             }
             _ => false,
         };

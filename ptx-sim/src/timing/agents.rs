@@ -5,7 +5,7 @@
 //! warps, because `wgmma` executes per warpgroup and the idle warps of a producer pad its group.
 
 use super::replay::WarpCost;
-use super::{Line, Reason};
+use super::{InstStats, Reason};
 use std::ops::Range;
 
 /// Warps of a warpgroup.
@@ -19,7 +19,7 @@ pub struct Agent {
     /// The warp shown for the agent in timelines.
     pub lead: u32,
     /// Clocks of all its warps together.
-    pub cost: Line,
+    pub cost: InstStats,
 }
 
 impl Agent {
@@ -65,7 +65,7 @@ pub(super) fn agents(warps: &[WarpCost]) -> Vec<Agent> {
                 Kind::Other => "other warps",
             };
             let several = kinds.iter().filter(|k| *k == kind).count() > 1;
-            let mut cost = Line::default();
+            let mut cost = InstStats::default();
             group.iter().for_each(|w| cost.add(&w.cost));
             let first = (i * GROUP) as u32;
             let lead = group.iter().position(|w| w.copies + w.products > 0).unwrap_or(0) as u32;

@@ -107,7 +107,7 @@ pub(crate) enum Order {
 
 /// The static cost of an instruction.
 #[derive(Clone, Debug)]
-pub(crate) struct Slot {
+pub(crate) struct InstCost {
     pub pipe: Pipe,
     /// Issue slots, and clocks during which the pipe is occupied.
     pub issues: f64,
@@ -357,9 +357,9 @@ fn of<T: Clone>(group: &Result<T, Error>) -> Result<T, NoCost> {
     group.clone().map_err(NoCost::Number)
 }
 
-/// Pipe, issue slots, clocks during which the pipe is occupied, latency, and the other [`Slot`] fields that do not
+/// Pipe, issue slots, clocks during which the pipe is occupied, latency, and the other [`InstCost`] fields that do not
 /// depend on registers.
-type Kind = (Pipe, f64, f64, f64, Effect, Order);
+type BaseCost = (Pipe, f64, f64, f64, Effect, Order);
 
 impl Engine {
     /// Clocks of a tensor load in isolation, interpolated between measured sizes.
@@ -376,7 +376,7 @@ impl Engine {
 }
 
 impl Tcgen05 {
-    fn kind(&self, op: &Tcgen05Op) -> Kind {
+    fn kind(&self, op: &Tcgen05Op) -> BaseCost {
         let fixed = |latency, effect| (Pipe::None, 1.0, 0.0, latency, effect, Order::Fixed);
         // Each lane of the warp holds one word of each register.
         let bytes = |shape: TmemShape, num: u8, halves: bool| {
@@ -421,7 +421,7 @@ impl Tcgen05 {
 
 impl Costs {
     /// The cost of an instruction.
-    pub fn slot(&self, inst: &DInst) -> Result<Slot, NoCost> {
+    pub fn inst_cost(&self, inst: &DInst) -> Result<InstCost, NoCost> {
         let (pipe, issues, interval, latency, effect, order) = self.kind(inst)?;
         let bytes = match &inst.op {
             Op::Ld(a) | Op::St(a) => a.ty.bytes() * u32::from(a.vec),
@@ -430,8 +430,19 @@ impl Costs {
             _ => 0,
         };
         let (reads, writes) = (SmallVec::new(), SmallVec::new());
-        let mut slot =
-            Slot { pipe, issues, interval, latency, effect, order, bytes, reads, writes, ports: 0.0, control: None };
+        let mut slot = InstCost {
+            pipe,
+            issues,
+            interval,
+            latency,
+            effect,
+            order,
+            bytes,
+            reads,
+            writes,
+            ports: 0.0,
+            control: None,
+        };
         let written = destinations(inst);
         for (i, arg) in inst.args.iter().enumerate() {
             if i < written {
@@ -446,7 +457,7 @@ impl Costs {
         Ok(slot)
     }
 
-    fn kind(&self, inst: &DInst) -> Result<Kind, NoCost> {
+    fn kind(&self, inst: &DInst) -> Result<BaseCost, NoCost> {
         use Effect::*;
         let free = |pipe, issues: f64, interval: f64, latency| (pipe, issues, interval, latency, Compute, Order::Free);
         let alu = |n: f64| free(Pipe::Alu, n, n * self.alu, if n > 1.0 { self.latency_wide } else { self.latency_alu });
@@ -546,7 +557,7 @@ impl Costs {
         })
     }
 
-    fn integer(&self, op: IntOp, ty: &Type) -> Kind {
+    fn integer(&self, op: IntOp, ty: &Type) -> BaseCost {
         let wide = ty.bits() > 32;
         let (pipe, issues, latency) = match (op, wide) {
             (IntOp::Add | IntOp::Sub | IntOp::Min | IntOp::Max | IntOp::Abs | IntOp::Neg | IntOp::Sad, false) => {
@@ -563,7 +574,7 @@ impl Costs {
         (pipe, issues, issues * interval, latency, Effect::Compute, Order::Free)
     }
 
-    fn float(&self, op: FloatOp, ty: &Type, m: &FloatMods) -> Kind {
+    fn float(&self, op: FloatOp, ty: &Type, m: &FloatMods) -> BaseCost {
         let half = ty.bits() <= 16 || matches!(ty, Type::F16x2 | Type::BF16x2);
         let arithmetic = match ty {
             Type::F64 => self.fma_double,
@@ -587,7 +598,7 @@ impl Costs {
         (pipe, issues, interval, latency, Effect::Compute, Order::Free)
     }
 
-    fn conversion(&self, m: &CvtMods) -> Kind {
+    fn conversion(&self, m: &CvtMods) -> BaseCost {
         let (from, to) = (m.sty.is_float(), m.dty.is_float());
         let (pipe, issues, interval, latency) = match (from, to) {
             (false, false) if m.dty.bits() <= m.sty.bits() => (Pipe::None, 0.0, 0.0, 0.0),
@@ -599,7 +610,7 @@ impl Costs {
         (pipe, issues, interval, latency, effect, Order::Free)
     }
 
-    fn product(&self, m: &MmaMods) -> Result<Kind, NoCost> {
+    fn product(&self, m: &MmaMods) -> Result<BaseCost, NoCost> {
         let macs = f64::from(m.m) * f64::from(m.n) * f64::from(m.k);
         let share = |m: f64, n: f64, k: f64| macs / (m * n * k);
         let (issues, interval, latency) = match (m.aty, m.aty.bits()) {

@@ -7,7 +7,7 @@
 //! kind. Spills, conversions, unrolled arithmetic and the assembler's order then have their actual cost. Unmatched
 //! blocks are scheduled from the PTX.
 
-use super::costs::{Control, Costs, Effect, Order, PREDICATES, Pipe, Slot};
+use super::costs::{Control, Costs, Effect, InstCost, Order, PREDICATES, Pipe};
 use crate::exec::state::program::{DArg, Func};
 use crate::exec::state::record::Event;
 use crate::ir::*;
@@ -61,17 +61,17 @@ struct Piece {
 /// The image of a function.
 pub(crate) struct Image {
     /// By instruction. Their registers are numbered after the PTX registers.
-    pub slots: Vec<Slot>,
+    pub slots: Vec<InstCost>,
     /// The PTX instruction that each one corresponds to, or the nearest before it.
     pub origin: Vec<u32>,
     /// Where the event of each instruction comes from.
-    events: Vec<Source>,
+    events: Vec<EventSource>,
     pieces: FxHashMap<u32, Piece>,
 }
 
 /// The source of an instruction's event.
 #[derive(Clone, Copy, Debug)]
-enum Source {
+enum EventSource {
     /// The event of the PTX instruction at this distance.
     Ptx(u32),
     /// A spill: bytes per lane, and offset.
@@ -80,7 +80,7 @@ enum Source {
 }
 
 /// An instruction of the listing.
-struct Line<'a> {
+struct ListedInst<'a> {
     name: &'a str,
     guard: &'a str,
     operands: Vec<&'a str>,
@@ -93,7 +93,7 @@ const GENERAL: u32 = 256;
 
 impl Image {
     /// Matches the blocks of `func` with a listing. Registers are numbered from `base`.
-    pub fn of(listing: &str, func: &Func, ptx: &[Slot], costs: &Costs, base: u32) -> Image {
+    pub fn of(listing: &str, func: &Func, ptx: &[InstCost], costs: &Costs, base: u32) -> Image {
         let blocks = read(listing);
         let mut image =
             Image { slots: Vec::new(), origin: Vec::new(), events: Vec::new(), pieces: FxHashMap::default() };
@@ -133,15 +133,23 @@ impl Image {
         for at in piece.slots.clone() {
             let plain = Event { func: number, pc: at as u32, lanes: u32::MAX, a: 0, b: 0, c: 0 };
             out.push(match self.events[at] {
-                Source::Ptx(distance) => Event { func: number, pc: at as u32, ..events[distance as usize] },
-                Source::Spill(bytes, place) => Event { b: bytes, c: place, ..plain },
-                Source::None => plain,
+                EventSource::Ptx(distance) => Event { func: number, pc: at as u32, ..events[distance as usize] },
+                EventSource::Spill(bytes, place) => Event { b: bytes, c: place, ..plain },
+                EventSource::None => plain,
             });
         }
         Some(piece.length)
     }
 
-    fn add(&mut self, range: Range<usize>, lines: &[Line<'_>], func: &Func, ptx: &[Slot], costs: &Costs, base: u32) {
+    fn add(
+        &mut self,
+        range: Range<usize>,
+        lines: &[ListedInst<'_>],
+        func: &Func,
+        ptx: &[InstCost],
+        costs: &Costs,
+        base: u32,
+    ) {
         // The anchors of each kind, in PTX order, and how many of them the image has consumed.
         let mut anchors: [Vec<usize>; ANCHORS] = Default::default();
         for pc in range.clone() {
@@ -156,7 +164,7 @@ impl Image {
         let mut before = None;
         for line in lines {
             let (reads, writes) = registers(line, base);
-            let mut source = Source::None;
+            let mut source = EventSource::None;
             let mut slot = plain(line, costs);
             if let Some(a) = anchor_named(line) {
                 let n = anchors[a as usize].len() as u32;
@@ -167,14 +175,14 @@ impl Image {
                 if spilled && (n == 0 || is_stack(line) && k >= n) {
                     let load = a == Anchor::LocalLoad;
                     slot.effect = Effect::Memory { load, atomic: false };
-                    source = Source::Spill(4 * width(line.name), SPILLS + stack_place(line));
+                    source = EventSource::Spill(4 * width(line.name), SPILLS + stack_place(line));
                 } else if n > 0 {
                     // One PTX MMA may become several in the image.
                     let at = anchors[a as usize][((k * n / all.max(1)).min(n - 1)) as usize];
                     origin = at;
-                    source = Source::Ptx((at - range.start) as u32);
+                    source = EventSource::Ptx((at - range.start) as u32);
                     if a != Anchor::Matrix {
-                        slot = Slot { reads: SmallVec::new(), writes: SmallVec::new(), ..ptx[at].clone() };
+                        slot = InstCost { reads: SmallVec::new(), writes: SmallVec::new(), ..ptx[at].clone() };
                     }
                 }
             }
@@ -190,13 +198,13 @@ impl Image {
                 let groups = &mut taken[Anchor::ProductCommit as usize];
                 let at = anchors[Anchor::ProductCommit as usize][*groups as usize];
                 *groups += 1;
-                self.slots.push(Slot {
+                self.slots.push(InstCost {
                     issues: 0.0,
                     control: line.control.map(|_| Control::SILENT),
                     ..ptx[at].clone()
                 });
                 self.origin.push(at as u32);
-                self.events.push(Source::Ptx((at - range.start) as u32));
+                self.events.push(EventSource::Ptx((at - range.start) as u32));
             }
         }
         let piece = Piece { length: range.len(), slots: first..self.slots.len() };
@@ -282,7 +290,7 @@ fn differs(ptx: &Counts, image: &Counts) -> bool {
 }
 
 /// Whether the anchors cover all effects of an instruction other than computing.
-fn replaceable(op: &Op, slot: &Slot) -> bool {
+fn replaceable(op: &Op, slot: &InstCost) -> bool {
     anchor_of(op).is_some() || matches!(slot.effect, Effect::Compute | Effect::Alias | Effect::Control)
 }
 
@@ -322,16 +330,16 @@ fn anchor_of(op: &Op) -> Option<Anchor> {
 }
 
 /// Whether a `wgmma` is the last of its group.
-fn commits(line: &Line<'_>) -> bool {
+fn commits(line: &ListedInst<'_>) -> bool {
     anchor_named(line) == Some(Anchor::Product) && line.operands.iter().any(|o| o.starts_with("gsb"))
 }
 
 /// The anchors of a line, at most two.
-fn anchors_named<'a>(line: &Line<'a>) -> impl Iterator<Item = Anchor> + use<'a> {
+fn anchors_named<'a>(line: &ListedInst<'a>) -> impl Iterator<Item = Anchor> + use<'a> {
     anchor_named(line).into_iter().chain(commits(line).then_some(Anchor::ProductCommit))
 }
 
-fn anchor_named(line: &Line<'_>) -> Option<Anchor> {
+fn anchor_named(line: &ListedInst<'_>) -> Option<Anchor> {
     let mut parts = line.name.split('.');
     let (name, what) = (parts.next()?, parts.next().unwrap_or_default());
     Some(match name {
@@ -366,8 +374,8 @@ fn anchor_named(line: &Line<'_>) -> Option<Anchor> {
 }
 
 /// Parses a listing into basic blocks, without instructions that do nothing.
-fn read(listing: &str) -> Vec<Vec<Line<'_>>> {
-    let mut blocks: Vec<Vec<Line<'_>>> = vec![Vec::new()];
+fn read(listing: &str) -> Vec<Vec<ListedInst<'_>>> {
+    let mut blocks: Vec<Vec<ListedInst<'_>>> = vec![Vec::new()];
     let mut read_to = 0;
     for text in listing.lines() {
         let text = text.trim();
@@ -399,7 +407,7 @@ fn read(listing: &str) -> Vec<Vec<Line<'_>>> {
         let operands = operands.split(',').map(str::trim).filter(|o| !o.is_empty()).collect();
         let ends = matches!(name.split('.').next(), Some("BRA" | "EXIT" | "RET" | "BRX"));
         if let Some(block) = blocks.last_mut() {
-            block.push(Line { name, guard, operands, control: None });
+            block.push(ListedInst { name, guard, operands, control: None });
         }
         read_to = blocks.len() - 1;
         if ends {
@@ -415,19 +423,19 @@ fn width(name: &str) -> u32 {
     if has("128") { 4 } else { 1 + u32::from(has("64") || has("WIDE")) }
 }
 
-fn is_stack(line: &Line<'_>) -> bool {
+fn is_stack(line: &ListedInst<'_>) -> bool {
     line.operands.iter().any(|o| o.starts_with("[R1+") || *o == "[R1]")
 }
 
 /// The stack offset that an access names.
-fn stack_place(line: &Line<'_>) -> u32 {
+fn stack_place(line: &ListedInst<'_>) -> u32 {
     let text = line.operands.iter().find_map(|o| o.strip_prefix('[')).unwrap_or_default();
     let offset = text.trim_end_matches(']').rsplit("0x").next().unwrap_or_default();
     u32::from_str_radix(offset, 16).unwrap_or(0) & (SPILLS - 1)
 }
 
 /// The cost of an instruction that is not an anchor, or of an MMA.
-fn plain(line: &Line<'_>, costs: &Costs) -> Slot {
+fn plain(line: &ListedInst<'_>, costs: &Costs) -> InstCost {
     let name = line.name.split('.').next().unwrap_or_default();
     let (pipe, interval, latency) = match name {
         "FADD" | "FMUL" | "FFMA" | "FADD32I" | "FMUL32I" | "FFMA32I" => (Pipe::Fma, costs.fma, costs.latency_fma),
@@ -452,7 +460,7 @@ fn plain(line: &Line<'_>, costs: &Costs) -> Slot {
         n if n.starts_with('U') => (Pipe::None, 0.0, costs.latency_alu),
         _ => (Pipe::Alu, costs.alu, costs.latency_alu),
     };
-    Slot {
+    InstCost {
         pipe,
         issues: 1.0,
         interval,
@@ -468,7 +476,7 @@ fn plain(line: &Line<'_>, costs: &Costs) -> Slot {
 }
 
 /// The number of registers that an operand's register name covers.
-fn words(line: &Line<'_>, operand: usize) -> u32 {
+fn words(line: &ListedInst<'_>, operand: usize) -> u32 {
     let name = line.name.split('.').next().unwrap_or_default();
     match (name, operand) {
         ("HMMA" | "IMMA" | "DMMA", 0 | 3) if line.name.contains(".F16") && !line.name.contains("F32") => 2,
@@ -484,7 +492,7 @@ fn words(line: &Line<'_>, operand: usize) -> u32 {
 }
 
 /// The number of leading operands that are written.
-fn written(line: &Line<'_>) -> usize {
+fn written(line: &ListedInst<'_>) -> usize {
     let name = line.name.split('.').next().unwrap_or_default();
     let first_is_predicate =
         line.operands.first().is_some_and(|o| o.trim_start_matches('U').starts_with('P') && !o.starts_with("PT["));
@@ -500,7 +508,7 @@ fn written(line: &Line<'_>) -> usize {
 /// Clocks during which an instruction occupies the ports through which the warps of a scheduler read registers. Even
 /// and odd registers are in two banks, each of which delivers one register per clock. An operand that the previous
 /// instruction marked for reuse is still available.
-fn port_clocks(line: &Line<'_>, before: Option<&Line<'_>>) -> f64 {
+fn port_clocks(line: &ListedInst<'_>, before: Option<&ListedInst<'_>>) -> f64 {
     let mut banks = [0u32; 2];
     for (i, operand) in line.operands.iter().enumerate().skip(written(line)) {
         let kept = before.and_then(|b| b.operands.get(i)).and_then(|o| o.strip_suffix(".reuse"));
@@ -515,7 +523,7 @@ fn port_clocks(line: &Line<'_>, before: Option<&Line<'_>>) -> f64 {
 }
 
 /// The registers that an instruction reads and writes.
-fn registers(line: &Line<'_>, base: u32) -> (SmallVec<[u32; 8]>, SmallVec<[u32; 4]>) {
+fn registers(line: &ListedInst<'_>, base: u32) -> (SmallVec<[u32; 8]>, SmallVec<[u32; 4]>) {
     let (mut reads, mut writes) = (SmallVec::new(), SmallVec::new());
     let written = written(line);
     for (i, operand) in line.operands.iter().enumerate() {

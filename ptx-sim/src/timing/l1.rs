@@ -13,9 +13,9 @@ use std::collections::BTreeMap;
 const WORD: u32 = 4;
 
 /// Warp and word.
-type Key = (usize, u32);
+type WordKey = (usize, u32);
 
-struct Held {
+struct CachedWord {
     age: u64,
     /// Bytes of the word that are present, one bit each.
     bytes: u8,
@@ -23,8 +23,8 @@ struct Held {
 
 pub(crate) struct LocalCache {
     capacity: usize,
-    lines: FxHashMap<Key, Held>,
-    by_age: BTreeMap<u64, Key>,
+    lines: FxHashMap<WordKey, CachedWord>,
+    by_age: BTreeMap<u64, WordKey>,
     now: u64,
 }
 
@@ -56,7 +56,7 @@ impl LocalCache {
             self.now += 1;
             // An unused warp number makes each line distinct.
             let key = (usize::MAX - self.now as usize, 0);
-            self.lines.insert(key, Held { age: self.now, bytes: 0 });
+            self.lines.insert(key, CachedWord { age: self.now, bytes: 0 });
             self.by_age.insert(self.now, key);
             self.shrink();
         }
@@ -75,7 +75,7 @@ impl LocalCache {
             let (from, to) = (offset.max(word * WORD), (offset + bytes.max(1)).min((word + 1) * WORD));
             let touched = (from..to).fold(0u8, |mask, at| mask | 1 << (at % WORD));
             self.now += 1;
-            let held = self.lines.entry((warp, word)).or_insert(Held { age: 0, bytes: 0 });
+            let held = self.lines.entry((warp, word)).or_insert(CachedWord { age: 0, bytes: 0 });
             self.by_age.remove(&held.age);
             let here = held.bytes & touched == touched;
             // L2 delivers the whole word.

@@ -30,14 +30,14 @@ pub use agents::Agent;
 pub use power::{Power, PowerModel};
 pub use replay::{Busy, Replay};
 pub use source::LineTable;
-pub use waits::{Line, Reason, Span};
+pub use waits::{InstStats, Reason, Span};
 
 use crate::exec::state::program::{Func, Program};
 use crate::exec::state::record::{BlockClocks, BlockTrace, ClockReads, Event, Footprint, RecordOptions, Recording};
 use crate::{Device, LaunchConfig, Module, RunOptions, SimError};
-use costs::{Costs, Effect, NoCost, PREDICATES, Pipe, Slot};
+use costs::{Costs, Effect, InstCost, NoCost, PREDICATES, Pipe};
 use image::Image;
-use replay::{Block, Input, Share, Sm};
+use replay::{Bandwidth, Block, Input, Sm};
 use rustc_hash::FxHashMap;
 use schedule::Orders;
 use tile_machine::Machine;
@@ -74,7 +74,7 @@ pub struct PtxLine {
     pub function: String,
     pub line: u32,
     pub text: String,
-    pub cost: Line,
+    pub cost: InstStats,
 }
 
 /// One line of the tile program in a prediction. Its cost includes the waits of all warps, at any instruction, for
@@ -86,7 +86,7 @@ pub struct SourceLine {
     pub line: u32,
     /// Text of the line, if [`Prediction::read_sources`] has filled it in.
     pub text: String,
-    pub cost: Line,
+    pub cost: InstStats,
 }
 
 /// The predicted time of a launch and its distribution.
@@ -167,8 +167,8 @@ pub fn predict(
     let grain = RecordOptions { sector, line, ..RecordOptions::default() };
     let empty = record(device, grain.clone())?;
     let program = empty.program.clone();
-    let mut functions: Vec<Vec<Slot>> =
-        program.funcs.iter().map(|f| slots(f, &costs, &program)).collect::<Result<_, _>>()?;
+    let mut functions: Vec<Vec<InstCost>> =
+        program.funcs.iter().map(|f| inst_costs(f, &costs, &program)).collect::<Result<_, _>>()?;
     let (resident, limited_by, registers) = occupancy(&empty, &functions, &costs, machine, options)?;
     let total = empty.cluster_grid.iter().map(|n| u64::from(*n)).product();
     // Clusters that are resident at the same time. Only the start of each is run.
@@ -218,8 +218,8 @@ pub fn predict(
         _ => (func, pc),
     };
     let time_at = |mhz: f64| -> Result<(Replay, f64), Error> {
-        let share = share(&costs, mhz, busy_sms, first_share);
-        let input = Input { costs: &costs, slots: &functions, first: &first, planes, share, l1_lines };
+        let bandwidth = bandwidth(&costs, mhz, busy_sms, first_share);
+        let input = Input { costs: &costs, slots: &functions, first: &first, planes, bandwidth, l1_lines };
         let replay = Sm::run(&input, &queue, resident_here).map_err(|stuck| {
             let at = stuck.event.map(|e| place(e.func, e.pc));
             stuck_error(at, &program)
@@ -275,7 +275,7 @@ fn first_shares(program: &Program, footprint: &Footprint) -> Vec<Vec<f64>> {
 /// The CTAs to replay. When pairs of CTAs multiply together, one issues the MMAs of both, and the other only copies
 /// and stores its half. The issuing CTA therefore represents both: each SM of the pair does half of the work at the
 /// same time.
-fn leaders(mut blocks: Vec<BlockTrace>, slots: &[Vec<Slot>]) -> Vec<BlockTrace> {
+fn leaders(mut blocks: Vec<BlockTrace>, slots: &[Vec<InstCost>]) -> Vec<BlockTrace> {
     let issues = |e: &Event| {
         let slot = &slots[e.func as usize][e.pc as usize];
         e.lanes != 0 && matches!(slot.effect, Effect::TensorCore { pair: true, .. })
@@ -321,7 +321,7 @@ impl Stored {
     }
 }
 
-fn stored(blocks: &[BlockTrace], slots: &[Vec<Slot>], costs: &Costs, one_round: bool) -> Stored {
+fn stored(blocks: &[BlockTrace], slots: &[Vec<InstCost>], costs: &Costs, one_round: bool) -> Stored {
     let bytes = |e: &Event| match slots[e.func as usize][e.pc as usize].effect {
         _ if e.lanes == 0 => 0.0,
         Effect::Memory { load: false, atomic: false } => {
@@ -365,11 +365,11 @@ fn samples(grid: [u32; 3], one_round: bool) -> Vec<u64> {
     found
 }
 
-fn slots(func: &Func, costs: &Costs, program: &Program) -> Result<Vec<Slot>, Error> {
+fn inst_costs(func: &Func, costs: &Costs, program: &Program) -> Result<Vec<InstCost>, Error> {
     func.code
         .iter()
         .map(|inst| {
-            costs.slot(inst).map_err(|why| {
+            costs.inst_cost(inst).map_err(|why| {
                 let (line, text) = (inst.line, program.text(inst));
                 match why {
                     NoCost::Unknown => Error::Unknown { line, text },
@@ -433,7 +433,7 @@ impl InOrder<'_> {
 /// Returns the number of resident CTAs of an SM, the limiting resource, and the registers of a thread.
 fn occupancy(
     recording: &Recording,
-    functions: &[Vec<Slot>],
+    functions: &[Vec<InstCost>],
     costs: &Costs,
     machine: &Machine,
     options: &Options,
@@ -470,7 +470,7 @@ fn occupancy(
 
 /// Estimates the maximum number of live 32-bit registers. The estimate treats the code as straight-line: a live range
 /// extends from the first write to the last read, and to the end of each loop that it enters.
-fn pressure(func: &Func, slots: &[Slot]) -> u32 {
+fn pressure(func: &Func, slots: &[InstCost]) -> u32 {
     let n = func.planes as usize;
     let (mut from, mut to) = (vec![usize::MAX; n], vec![0usize; n]);
     for (i, slot) in slots.iter().enumerate() {
@@ -509,7 +509,7 @@ fn pressure(func: &Func, slots: &[Slot]) -> u32 {
 }
 
 /// The share of bytes that no other CTA had loaded, among the bytes that CTAs load for the first time.
-fn mean_first_share(traces: &[Vec<Vec<Event>>], slots: &[Vec<Slot>], first: &[Vec<f64>], costs: &Costs) -> f64 {
+fn mean_first_share(traces: &[Vec<Vec<Event>>], slots: &[Vec<InstCost>], first: &[Vec<f64>], costs: &Costs) -> f64 {
     let (mut all, mut new) = (0.0, 0.0);
     for event in traces.iter().flatten().flatten().filter(|e| e.lanes != 0) {
         let (func, pc) = (event.func as usize, event.pc as usize);
@@ -528,7 +528,7 @@ fn mean_first_share(traces: &[Vec<Vec<Event>>], slots: &[Vec<Slot>], first: &[Ve
 }
 
 /// The bandwidth of one of `sms` busy SMs at a clock.
-fn share(costs: &Costs, mhz: f64, sms: f64, first_share: f64) -> Share {
+fn bandwidth(costs: &Costs, mhz: f64, sms: f64, first_share: f64) -> Bandwidth {
     // Data that several SMs read arrives faster than data that only one reads.
     let all = costs.l2_private + (costs.l2_shared - costs.l2_private) * (1.0 - first_share);
     let l2 = costs.l2_one.min(all * costs.sms / sms);
@@ -536,7 +536,7 @@ fn share(costs: &Costs, mhz: f64, sms: f64, first_share: f64) -> Share {
     let memory = |rate: f64| rate * 1000.0 / mhz / sms;
     let (dram, dram_write) = (memory(costs.dram_rate).min(l2), memory(costs.dram_write));
     let store = costs.store_rate;
-    Share { l2, dram, dram_write, store, store_all: store.min(costs.store_all * costs.sms / sms) }
+    Bandwidth { l2, dram, dram_write, store, store_all: store.min(costs.store_all * costs.sms / sms) }
 }
 
 /// Extrapolates from the end times of the replayed CTAs to the clocks of all CTAs. `kinds` is the period with which

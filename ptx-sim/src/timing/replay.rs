@@ -12,10 +12,10 @@ mod memory;
 mod tensor;
 
 use self::tensor::Operands;
-use super::costs::{BOARDS, Costs, Effect, PREDICATES, Pipe, Slot};
+use super::costs::{BOARDS, Costs, Effect, InstCost, PREDICATES, Pipe};
 use super::l1::LocalCache;
-use super::stores::InStep;
-use super::waits::{Key, Line, Reason, Span, Wait};
+use super::stores::StoreContention;
+use super::waits::{InstKey, InstStats, Reason, Span, WaitCause};
 use crate::exec::state::record::Event;
 use crate::ir::MbarrierOp;
 use rustc_hash::FxHashMap;
@@ -25,7 +25,7 @@ use std::collections::{BinaryHeap, VecDeque};
 /// The work of all warps that have the same number within their CTAs.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct WarpCost {
-    pub cost: Line,
+    pub cost: InstStats,
     /// Loads by the copy engine that it started, and MMAs.
     pub copies: u64,
     pub products: u64,
@@ -54,7 +54,7 @@ pub struct Busy {
 pub struct Replay {
     /// When each CTA of the queue ended.
     pub ends: Vec<f64>,
-    pub lines: FxHashMap<(u32, u32), Line>,
+    pub lines: FxHashMap<(u32, u32), InstStats>,
     /// By warp number within the CTA.
     pub warps: Vec<WarpCost>,
     pub busy: Busy,
@@ -66,7 +66,7 @@ pub struct Replay {
 
 /// Bandwidth of one SM, in bytes per clock.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Share {
+pub(crate) struct Bandwidth {
     pub l2: f64,
     /// Reads from memory, and writes to it.
     pub dram: f64,
@@ -87,11 +87,11 @@ pub(crate) struct Block<'a> {
 pub(crate) struct Input<'a> {
     pub costs: &'a Costs,
     /// By function and program counter.
-    pub slots: &'a [Vec<Slot>],
+    pub slots: &'a [Vec<InstCost>],
     /// Share of first accesses, by function and program counter.
     pub first: &'a [Vec<f64>],
     pub planes: u32,
-    pub share: Share,
+    pub bandwidth: Bandwidth,
     /// Lines of the L1 cache.
     pub l1_lines: usize,
 }
@@ -111,12 +111,12 @@ enum Blocked {
 /// Groups of asynchronous work: when each completes, and its last part to complete.
 #[derive(Default)]
 struct Groups {
-    open: (f64, Key),
-    committed: VecDeque<(f64, Key)>,
+    open: (f64, InstKey),
+    committed: VecDeque<(f64, InstKey)>,
 }
 
 impl Groups {
-    fn add(&mut self, done: f64, by: Key) {
+    fn add(&mut self, done: f64, by: InstKey) {
         if done > self.open.0 {
             self.open = (done, by);
         }
@@ -127,8 +127,8 @@ impl Groups {
     }
 
     /// Returns when all but the last `left` groups are complete.
-    fn wait(&mut self, left: usize) -> (f64, Key) {
-        let mut last = (0.0f64, Key::default());
+    fn wait(&mut self, left: usize) -> (f64, InstKey) {
+        let mut last = (0.0f64, InstKey::default());
         while self.committed.len() > left {
             let group = self.committed.pop_front().unwrap_or_default();
             last = if group.0 > last.0 { group } else { last };
@@ -137,19 +137,19 @@ impl Groups {
     }
 }
 
-struct Warp<'a> {
+struct WarpState<'a> {
     block: usize,
     index: u32,
     events: &'a [Event],
     next: usize,
     /// When the value of each register is ready, and its producer.
-    ready: Vec<(f64, Wait)>,
+    ready: Vec<(f64, WaitCause)>,
     /// When each scoreboard of an image is empty, and what it waits for.
-    boards: [(f64, Wait); BOARDS],
+    boards: [(f64, WaitCause); BOARDS],
     earliest: f64,
-    wait: Wait,
+    wait: WaitCause,
     /// When the warp's own results and waits allow its next instruction; shared resources may delay it further.
-    own: (f64, Wait),
+    own: (f64, WaitCause),
     last_issue: f64,
     blocked: Blocked,
     copies: Groups,
@@ -158,13 +158,13 @@ struct Warp<'a> {
     bulk_read: Groups,
     products: Groups,
     /// When its operations on tensor memory complete, and the last of them.
-    tensor: (f64, Key),
+    tensor: (f64, InstKey),
     tensor_loads: Groups,
     tensor_stores: Groups,
 }
 
 #[derive(Default)]
-struct Mbarrier {
+struct MbarrierState {
     expected: i64,
     pending: i64,
     bytes: i64,
@@ -176,39 +176,39 @@ struct Running {
     stores_more: f64,
     live: u32,
     barriers: FxHashMap<u32, u32>,
-    mbarriers: FxHashMap<u32, Mbarrier>,
+    mbarriers: FxHashMap<u32, MbarrierState>,
 }
 
 /// An update of an mbarrier at a future time.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Signal {
+struct MbarrierUpdate {
     time: f64,
     block: usize,
     offset: u32,
     arrivals: i64,
     bytes: i64,
-    by: Key,
+    by: InstKey,
 }
 
-impl Eq for Signal {}
+impl Eq for MbarrierUpdate {}
 
-impl PartialOrd for Signal {
-    fn partial_cmp(&self, other: &Signal) -> Option<std::cmp::Ordering> {
+impl PartialOrd for MbarrierUpdate {
+    fn partial_cmp(&self, other: &MbarrierUpdate) -> Option<std::cmp::Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl Ord for Signal {
-    fn cmp(&self, other: &Signal) -> std::cmp::Ordering {
+impl Ord for MbarrierUpdate {
+    fn cmp(&self, other: &MbarrierUpdate) -> std::cmp::Ordering {
         self.time.total_cmp(&other.time).then(self.offset.cmp(&other.offset)).then(self.block.cmp(&other.block))
     }
 }
 
 pub(crate) struct Sm<'a> {
     input: &'a Input<'a>,
-    warps: Vec<Warp<'a>>,
+    warps: Vec<WarpState<'a>>,
     blocks: Vec<Option<Running>>,
-    signals: BinaryHeap<Reverse<Signal>>,
+    signals: BinaryHeap<Reverse<MbarrierUpdate>>,
     slot_free: Vec<f64>,
     pipe_free: Vec<[f64; Pipe::COUNT]>,
     tensor_free: Vec<f64>,
@@ -224,22 +224,22 @@ pub(crate) struct Sm<'a> {
     l2_free: f64,
     dram_free: f64,
     store_free: f64,
-    in_step: InStep,
+    contention: StoreContention,
     local: LocalCache,
     /// By function and program counter.
-    lines: Vec<Vec<Line>>,
+    lines: Vec<Vec<InstStats>>,
     out: Replay,
 }
 
 /// A record whose warps wait for each other forever; a correct record never does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Stuck {
+pub(crate) struct ReplayDeadlock {
     pub event: Option<Event>,
 }
 
 impl<'a> Sm<'a> {
     /// Runs a queue of CTAs on an SM that holds `resident` of them at a time.
-    pub fn run(input: &'a Input<'a>, queue: &[Block<'a>], resident: usize) -> Result<Replay, Stuck> {
+    pub fn run(input: &'a Input<'a>, queue: &[Block<'a>], resident: usize) -> Result<Replay, ReplayDeadlock> {
         let schedulers = input.costs.schedulers as usize;
         let mut sm = Sm {
             input,
@@ -258,9 +258,9 @@ impl<'a> Sm<'a> {
             l2_free: 0.0,
             dram_free: 0.0,
             store_free: 0.0,
-            in_step: InStep::default(),
+            contention: StoreContention::default(),
             local: LocalCache::new(input.l1_lines),
-            lines: input.slots.iter().map(|f| vec![Line::default(); f.len()]).collect(),
+            lines: input.slots.iter().map(|f| vec![InstStats::default(); f.len()]).collect(),
             out: Replay {
                 ends: vec![0.0; queue.len()],
                 clocks: queue.iter().map(|block| vec![Vec::new(); block.warps.len()]).collect(),
@@ -302,8 +302,9 @@ impl<'a> Sm<'a> {
             self.out.warps.resize(block.warps.len(), WarpCost::default());
         }
         for (index, events) in block.warps.iter().enumerate() {
-            let wait = Wait { why: Reason::Start, by: events.first().map_or_else(Key::default, |e| (e.func, e.pc)) };
-            self.warps.push(Warp {
+            let wait =
+                WaitCause { why: Reason::Start, by: events.first().map_or_else(InstKey::default, |e| (e.func, e.pc)) };
+            self.warps.push(WarpState {
                 block: slot,
                 index: index as u32,
                 events,
@@ -319,7 +320,7 @@ impl<'a> Sm<'a> {
                 bulk: Groups::default(),
                 bulk_read: Groups::default(),
                 products: Groups::default(),
-                tensor: (0.0, Key::default()),
+                tensor: (0.0, InstKey::default()),
                 tensor_loads: Groups::default(),
                 tensor_stores: Groups::default(),
             });
@@ -332,19 +333,19 @@ impl<'a> Sm<'a> {
     }
 
     /// When a warp's next instruction can issue, and what it waits for until then.
-    fn candidate(&self, w: &Warp<'_>) -> Option<(f64, Wait)> {
+    fn candidate(&self, w: &WarpState<'_>) -> Option<(f64, WaitCause)> {
         let event = w.events.get(w.next)?;
         if !matches!(w.blocked, Blocked::No) {
             return None;
         }
         let slot = &self.input.slots[event.func as usize][event.pc as usize];
         let mut best = w.own;
-        let mut later = |time: f64, wait: Wait| {
+        let mut later = |time: f64, wait: WaitCause| {
             if time > best.0 {
                 best = (time, wait);
             }
         };
-        let itself = |why| Wait { why, by: (event.func, event.pc) };
+        let itself = |why| WaitCause { why, by: (event.func, event.pc) };
         if slot.issues > 0.0 {
             let s = w.index as usize % self.slot_free.len();
             later(self.slot_free[s], itself(Reason::Slot));
@@ -371,7 +372,7 @@ impl<'a> Sm<'a> {
         let mut best = (w.earliest, w.wait);
         if let Some(event) = w.events.get(w.next) {
             let slot = &self.input.slots[event.func as usize][event.pc as usize];
-            let mut later = |(time, wait): (f64, Wait)| {
+            let mut later = |(time, wait): (f64, WaitCause)| {
                 if time > best.0 {
                     best = (time, wait);
                 }
@@ -400,7 +401,7 @@ impl<'a> Sm<'a> {
     }
 
     /// Returns the warp that issues next, or `None` when all are done.
-    fn pick(&mut self) -> Result<Option<usize>, Stuck> {
+    fn pick(&mut self) -> Result<Option<usize>, ReplayDeadlock> {
         loop {
             let mut best: Option<(f64, f64, usize)> = None;
             for (i, w) in self.warps.iter().enumerate() {
@@ -417,7 +418,7 @@ impl<'a> Sm<'a> {
                 (None, None) => {
                     let stuck = self.warps.iter().find(|w| w.next < w.events.len());
                     return match stuck {
-                        Some(w) => Err(Stuck { event: w.events.get(w.next).copied() }),
+                        Some(w) => Err(ReplayDeadlock { event: w.events.get(w.next).copied() }),
                         None => Ok(None),
                     };
                 }
@@ -435,7 +436,7 @@ impl<'a> Sm<'a> {
         self.complete_phase(s.block, s.offset, s.time, s.by);
     }
 
-    fn complete_phase(&mut self, block: usize, offset: u32, time: f64, by: Key) {
+    fn complete_phase(&mut self, block: usize, offset: u32, time: f64, by: InstKey) {
         let Some(running) = &mut self.blocks[block] else { return };
         let b = running.mbarriers.entry(offset).or_default();
         if b.pending > 0 || b.bytes != 0 {
@@ -452,7 +453,7 @@ impl<'a> Sm<'a> {
             {
                 w.blocked = Blocked::No;
                 w.earliest = w.earliest.max(time + edge);
-                w.wait = Wait { why: Reason::Mbarrier, by };
+                w.wait = WaitCause { why: Reason::Mbarrier, by };
                 // The next instruction may have to wait for something later.
                 if w.earliest > w.own.0 {
                     w.own = (w.earliest, w.wait);
@@ -487,7 +488,7 @@ impl<'a> Sm<'a> {
             _ => false,
         };
         warp.products += u64::from(slot.pipe == Pipe::Tensor || asynchronous);
-        (w.earliest, w.wait) = (time, Wait { why: Reason::Slot, by: key });
+        (w.earliest, w.wait) = (time, WaitCause { why: Reason::Slot, by: key });
         let s = w.index as usize % self.slot_free.len();
         if slot.issues > 0.0 {
             w.last_issue = time;
@@ -504,7 +505,7 @@ impl<'a> Sm<'a> {
         }
         // Earlier requests to shared memory delay the reading of its operands.
         let read = self.shared_free.max(time) + costs.latency_operands;
-        let plain = |(time, why)| (time, Wait { why, by: key });
+        let plain = |(time, why)| (time, WaitCause { why, by: key });
         let done = match slot.effect {
             Effect::Alias if active => {
                 let w = &self.warps[at];
@@ -517,7 +518,7 @@ impl<'a> Sm<'a> {
         match slot.control {
             Some(control) => {
                 let boards = &mut self.warps[at].boards;
-                let mut count = |board: Option<u8>, until: (f64, Wait)| {
+                let mut count = |board: Option<u8>, until: (f64, WaitCause)| {
                     if let Some(board) = board.map(usize::from)
                         && until.0 > boards[board].0
                     {
@@ -563,7 +564,7 @@ impl<'a> Sm<'a> {
     }
 
     /// Applies the effect of an instruction; returns when its result is ready, and the reason to wait for it.
-    fn effect(&mut self, at: usize, event: &Event, slot: &Slot, time: f64) -> (f64, Reason) {
+    fn effect(&mut self, at: usize, event: &Event, slot: &InstCost, time: f64) -> (f64, Reason) {
         let costs = self.input.costs;
         let key = (event.func, event.pc);
         match slot.effect {
@@ -655,7 +656,7 @@ impl<'a> Sm<'a> {
             Effect::TensorAlloc => {
                 let w = &mut self.warps[at];
                 w.blocked = Blocked::Columns(f64::from(event.a));
-                w.wait = Wait { why: Reason::TensorMemory, by: key };
+                w.wait = WaitCause { why: Reason::TensorMemory, by: key };
                 self.give_columns(time);
                 (time, Reason::TensorMemory)
             }
@@ -673,7 +674,7 @@ impl<'a> Sm<'a> {
             }
             Effect::Setmaxnreg { clk } => {
                 let w = &mut self.warps[at];
-                (w.earliest, w.wait) = (time + clk, Wait { why: Reason::Arithmetic, by: key });
+                (w.earliest, w.wait) = (time + clk, WaitCause { why: Reason::Arithmetic, by: key });
                 (time + clk, Reason::Arithmetic)
             }
         }
@@ -692,28 +693,28 @@ impl<'a> Sm<'a> {
         at: usize,
         event: &Event,
         why: Reason,
-        of: for<'w> fn(&'w mut Warp<'a>) -> &'w mut Groups,
+        of: for<'w> fn(&'w mut WarpState<'a>) -> &'w mut Groups,
     ) -> (f64, Reason) {
         let w = &mut self.warps[at];
         let (done, by) = of(w).wait(event.a as usize);
         let from = w.earliest;
         if done > w.earliest {
-            (w.earliest, w.wait) = (done, Wait { why, by });
+            (w.earliest, w.wait) = (done, WaitCause { why, by });
             self.span(at, why.name(), from, done);
         }
         (done, why)
     }
 
-    fn signal(&mut self, at: usize, offset: u32, time: f64, arrivals: i64, bytes: i64, by: Key) {
+    fn signal(&mut self, at: usize, offset: u32, time: f64, arrivals: i64, bytes: i64, by: InstKey) {
         let block = self.warps[at].block;
-        self.signals.push(Reverse(Signal { time, block, offset, arrivals, bytes, by }));
+        self.signals.push(Reverse(MbarrierUpdate { time, block, offset, arrivals, bytes, by }));
     }
 
     fn barrier(&mut self, at: usize, event: &Event, arrive: bool, time: f64) {
         let block = self.warps[at].block;
         if !arrive {
             self.warps[at].blocked = Blocked::Barrier;
-            self.warps[at].wait = Wait { why: Reason::Barrier, by: (event.func, event.pc) };
+            self.warps[at].wait = WaitCause { why: Reason::Barrier, by: (event.func, event.pc) };
         }
         if let Some(running) = &mut self.blocks[block] {
             *running.barriers.entry(event.a).or_default() += 1;
@@ -755,7 +756,7 @@ impl<'a> Sm<'a> {
         let count = i64::from(event.b);
         match op {
             MbarrierOp::Init { .. } => {
-                *b = Mbarrier { expected: count, pending: count, bytes: 0, phase: 0 };
+                *b = MbarrierState { expected: count, pending: count, bytes: 0, phase: 0 };
             }
             MbarrierOp::ExpectTx { .. } => b.bytes += count,
             MbarrierOp::CompleteTx { .. } => b.bytes -= count,
@@ -773,7 +774,7 @@ impl<'a> Sm<'a> {
                 } else {
                     w.blocked = Blocked::Mbarrier { offset: event.a, parity: event.b & 1 };
                 }
-                w.wait = Wait { why: Reason::Mbarrier, by: (event.func, event.pc) };
+                w.wait = WaitCause { why: Reason::Mbarrier, by: (event.func, event.pc) };
             }
             MbarrierOp::Inval { .. } | MbarrierOp::PendingCount => {}
         }

@@ -3,7 +3,7 @@
 use super::agents::agents;
 use super::replay::Replay;
 use super::source::LineTable;
-use super::{Line, Pipe, Power, Prediction, PtxLine, Reason, SourceLine};
+use super::{InstStats, Pipe, Power, Prediction, PtxLine, Reason, SourceLine};
 use crate::exec::state::program::Program;
 use crate::exec::state::record::ClockReads;
 use std::collections::BTreeMap;
@@ -99,7 +99,7 @@ pub(super) fn prediction(p: Parts<'_>) -> Prediction {
 /// The lines of the program, most expensive first.
 fn sources(lines: &[PtxLine], ptx: &str) -> Vec<SourceLine> {
     let table = LineTable::of(ptx);
-    let mut found: BTreeMap<(&str, u32), Line> = BTreeMap::new();
+    let mut found: BTreeMap<(&str, u32), InstStats> = BTreeMap::new();
     for line in lines {
         found.entry(table.at(line.line).unwrap_or(("", 0))).or_default().add(&line.cost);
     }
@@ -237,7 +237,7 @@ impl Prediction {
     }
 }
 
-pub(super) fn main_reason(line: &Line) -> Reason {
+pub(super) fn main_reason(line: &InstStats) -> Reason {
     largest(&line.waits)
 }
 

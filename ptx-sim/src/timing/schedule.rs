@@ -8,14 +8,14 @@
 //! Barriers, waits, asynchronous operations and branches keep their positions. Loads from a space may pass each other
 //! but not a store to it.
 
-use super::costs::{Costs, Order, Slot};
+use super::costs::{Costs, InstCost, Order};
 use crate::exec::state::program::Func;
 use rustc_hash::FxHashMap;
 
 /// For the first instruction of each basic block, the block's instructions in their new order, as distances from it.
 pub(crate) type Orders = FxHashMap<u32, Vec<u32>>;
 
-pub(crate) fn orders(func: &Func, slots: &[Slot], costs: &Costs) -> Orders {
+pub(crate) fn orders(func: &Func, slots: &[InstCost], costs: &Costs) -> Orders {
     let mut found = Orders::default();
     let mut start = 0;
     for end in 1..=func.code.len() {
@@ -30,7 +30,7 @@ pub(crate) fn orders(func: &Func, slots: &[Slot], costs: &Costs) -> Orders {
 }
 
 /// The predecessors of each instruction, with the clocks between.
-fn predecessors(slots: &[Slot], costs: &Costs) -> Vec<Vec<(usize, f64)>> {
+fn predecessors(slots: &[InstCost], costs: &Costs) -> Vec<Vec<(usize, f64)>> {
     let mut before: Vec<Vec<(usize, f64)>> = vec![Vec::new(); slots.len()];
     let mut writer: FxHashMap<u32, usize> = FxHashMap::default();
     let mut readers: FxHashMap<u32, Vec<usize>> = FxHashMap::default();
@@ -83,14 +83,14 @@ fn predecessors(slots: &[Slot], costs: &Costs) -> Vec<Vec<(usize, f64)>> {
 }
 
 /// The latency that the scheduler assumes for a result from memory.
-fn expected_latency(slot: &Slot, costs: &Costs) -> f64 {
+fn expected_latency(slot: &InstCost, costs: &Costs) -> f64 {
     match slot.order {
         Order::Load(crate::ir::Space::Global) => costs.latency_l2,
         _ => slot.latency,
     }
 }
 
-fn order(slots: &[Slot], costs: &Costs) -> Vec<u32> {
+fn order(slots: &[InstCost], costs: &Costs) -> Vec<u32> {
     let before = predecessors(slots, costs);
     let mut path = vec![0.0f64; slots.len()];
     for i in (0..slots.len()).rev() {

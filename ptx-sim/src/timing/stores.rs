@@ -1,13 +1,13 @@
 //! Concurrent stores of all SMs.
 
 use super::costs::Costs;
-use super::replay::Share;
+use super::replay::Bandwidth;
 
 /// Models how long SMs keep storing at the same time. They start together, and in the first phase they store together,
 /// each at its share of the L2 bandwidth. Some are served before others and continue earlier, so the next time they
 /// store they are apart by the time that they waited. The contention therefore shrinks with every phase.
 #[derive(Default)]
-pub(crate) struct InStep {
+pub(crate) struct StoreContention {
     /// Clocks of storing in the first phase, which ends when the SM has not stored for a while.
     phase: f64,
     ended: bool,
@@ -15,10 +15,10 @@ pub(crate) struct InStep {
     lag: f64,
 }
 
-impl InStep {
+impl StoreContention {
     /// Clocks for which `bytes` occupy the path to L2, when an SM whose last store ended at `until` stores at `time`.
-    pub fn clocks(&mut self, bytes: f64, share: Share, costs: &Costs, until: f64, time: f64) -> f64 {
-        let (alone, together) = (bytes / share.store, bytes / share.store_all);
+    pub fn clocks(&mut self, bytes: f64, bandwidth: Bandwidth, costs: &Costs, until: f64, time: f64) -> f64 {
+        let (alone, together) = (bytes / bandwidth.store, bytes / bandwidth.store_all);
         // A load from memory, at least, separates two phases.
         self.ended |= self.phase > 0.0 && time > until + costs.store_pause;
         let apart = self.lag / (costs.store_phases * self.phase);

@@ -108,10 +108,10 @@ fn streams_run_at_the_rates_of_memory() {
 #[test]
 fn storing_together_ends() {
     let costs = Costs::of(&Machine::named("sm_90").unwrap()).unwrap();
-    let all = share(&costs, costs.clock, costs.sms, 0.0);
-    let few = share(&costs, costs.clock, 4.0, 0.0);
+    let all = bandwidth(&costs, costs.clock, costs.sms, 0.0);
+    let few = bandwidth(&costs, costs.clock, 4.0, 0.0);
     assert!(all.store_all < 0.5 * all.store && few.store_all == few.store);
-    let (mut steps, mut time) = (stores::InStep::default(), 0.0);
+    let (mut steps, mut time) = (stores::StoreContention::default(), 0.0);
     let phases: Vec<f64> = (0..40)
         .map(|_| {
             time += 20_000.0;

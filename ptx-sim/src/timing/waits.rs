@@ -64,19 +64,19 @@ impl Reason {
 }
 
 /// An instruction: function and program counter.
-pub(crate) type Key = (u32, u32);
+pub(crate) type InstKey = (u32, u32);
 
 /// A wait: the reason, and the instruction that caused it. For a late value this is the instruction that computes or
 /// loads it, not the one that uses it. For an mbarrier phase it is the copy or arrival that completed the phase.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Wait {
+pub(super) struct WaitCause {
     pub why: Reason,
-    pub by: Key,
+    pub by: InstKey,
 }
 
 /// Clocks of warps at one instruction.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Line {
+pub struct InstStats {
     pub issued: u64,
     /// Waits before this instruction.
     pub waits: [f64; Reason::ALL.len()],
@@ -87,8 +87,8 @@ pub struct Line {
     pub moved: f64,
 }
 
-impl Line {
-    pub(crate) fn add(&mut self, other: &Line) {
+impl InstStats {
+    pub(crate) fn add(&mut self, other: &InstStats) {
         self.issued += other.issued;
         self.used += other.used;
         self.moved += other.moved;

@@ -59,7 +59,7 @@ pub enum Coordinates<'a> {
 
 /// One line of the box: adjacent elements along dimension 0.
 #[derive(Clone, Copy, Debug)]
-struct Line {
+struct BoxLine {
     /// Offset of the line in the dense box, in bytes.
     shared: u32,
     /// Address of element 0 of this line's row in the tensor; `None` if an outer coordinate is outside.
@@ -300,7 +300,7 @@ impl TensorMap {
     fn for_each_line<E>(
         &self,
         coordinates: &Coordinates<'_>,
-        mut visit: impl FnMut(Line) -> Result<(), E>,
+        mut visit: impl FnMut(BoxLine) -> Result<(), E>,
     ) -> Result<(), E> {
         let pitch = self.line_bytes();
         let row = |outer: &[i64]| {
@@ -312,7 +312,7 @@ impl TensorMap {
         match (coordinates, self.mode) {
             (Coordinates::Rows4 { rows, .. }, _) => {
                 for (i, &y) in rows.iter().enumerate() {
-                    visit(Line { shared: i as u32 * pitch, global: row(&[y.into()]) })?;
+                    visit(BoxLine { shared: i as u32 * pitch, global: row(&[y.into()]) })?;
                 }
             }
             (Coordinates::Im2col { base, offsets }, Mode::Im2col { lower, upper, pixels, .. }) => {
@@ -322,7 +322,7 @@ impl TensorMap {
                 for pixel in 0..pixels {
                     let shifted: Vec<i64> =
                         at.iter().enumerate().map(|(i, &c)| c + offsets.get(i).map_or(0, |&o| o.into())).collect();
-                    visit(Line { shared: pixel * pitch, global: row(&shifted) })?;
+                    visit(BoxLine { shared: pixel * pitch, global: row(&shifted) })?;
                     // Steps along W; leaving the bounding box carries into H, D, N.
                     for i in 0..=spatial {
                         if i == spatial {
@@ -347,7 +347,7 @@ impl TensorMap {
                         at[i] = i64::from(c[i + 1]) + i64::from(rest % extent * self.element_strides[i + 1]);
                         rest /= extent;
                     }
-                    visit(Line { shared: index * pitch, global: row(&at[..outer]) })?;
+                    visit(BoxLine { shared: index * pitch, global: row(&at[..outer]) })?;
                 }
             }
             // Rejected by `check`.

@@ -41,8 +41,8 @@ struct State {
     agents: Vec<Cursor>,
     /// The parity of the generation of the named barrier at which the agent has arrived.
     syncing: Vec<Option<bool>>,
-    open: Vec<[Vec<Using>; 3]>,
-    committed: Vec<[Vec<Vec<Using>>; 3]>,
+    open: Vec<[Vec<StageUse>; 3]>,
+    committed: Vec<[Vec<Vec<StageUse>>; 3]>,
     barriers: Vec<BarrierState>,
     cells: Vec<CellState>,
     copies: Vec<CopyState>,
@@ -54,10 +54,10 @@ struct State {
 struct ArrivalState {
     slot: usize,
     count: u32,
-    using: Vec<Using>,
+    using: Vec<StageUse>,
 }
 
-type Using = (usize, StageAccess, (usize, i64));
+type StageUse = (usize, StageAccess, (usize, i64));
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct BarrierState {
@@ -201,7 +201,7 @@ impl<'a> Explorer<'a> {
                 next.copies.sort();
             }
             Op::ArriveAfter { engine, barrier: b, count } => {
-                let mut using: Vec<Using> = next.committed[agent][*engine as usize].drain(..).flatten().collect();
+                let mut using: Vec<StageUse> = next.committed[agent][*engine as usize].drain(..).flatten().collect();
                 using.append(&mut next.open[agent][*engine as usize]);
                 next.arrivals.push(ArrivalState { slot: barrier(b)?, count: *count, using });
                 next.arrivals.sort();
@@ -246,7 +246,7 @@ impl<'a> Explorer<'a> {
             finish(&mut next.cells[cell], StageAccess::Write, done.contents);
         }
         next.barriers[done.slot].bytes -= done.bytes;
-        self.turn(&mut next, done.slot)?;
+        self.complete_phase(&mut next, done.slot)?;
         Ok(next)
     }
 
@@ -263,10 +263,10 @@ impl<'a> Explorer<'a> {
     fn arrive(&self, state: &mut State, slot: usize, count: u32) -> Result<(), ViolationKind> {
         let pending = &mut state.barriers[slot].pending;
         *pending = pending.checked_sub(count).ok_or(ViolationKind::TooManyArrivals)?;
-        self.turn(state, slot)
+        self.complete_phase(state, slot)
     }
 
-    fn turn(&self, state: &mut State, slot: usize) -> Result<(), ViolationKind> {
+    fn complete_phase(&self, state: &mut State, slot: usize) -> Result<(), ViolationKind> {
         let barrier = state.barriers[slot];
         if barrier.pending > 0 || barrier.bytes != 0 {
             return Ok(());

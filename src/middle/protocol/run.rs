@@ -20,9 +20,9 @@ pub struct Run<'a> {
     least: Vec<i64>,
     most: Vec<i64>,
     agents: Vec<AgentState>,
-    slots: Vec<Slot>,
+    slots: Vec<BarrierSlot>,
     cells: Vec<Cell>,
-    copies: VecDeque<Flight>,
+    copies: VecDeque<InFlight>,
     /// For each operation of an engine, by number, what implies that it is done: a wait, or the phase that it counts
     /// on.
     groups: Vec<Option<End>>,
@@ -44,7 +44,7 @@ struct AgentState {
 
 /// A barrier of either kind.
 #[derive(Clone)]
-struct Slot {
+struct BarrierSlot {
     count: u32,
     pending: u32,
     bytes: i64,
@@ -63,7 +63,7 @@ struct Slot {
 
 /// A copy in flight, or an arrival that waits for copies.
 #[derive(Clone)]
-struct Flight {
+struct InFlight {
     slot: usize,
     bytes: i64,
     arrivals: u32,
@@ -98,7 +98,7 @@ impl Fault {
     }
 }
 
-type Step<T> = Result<T, Box<Fault>>;
+type StepResult<T> = Result<T, Box<Fault>>;
 
 /// Why a run stops.
 enum Stop {
@@ -125,7 +125,7 @@ impl<'a> Run<'a> {
             committed: Default::default(),
             syncing: None,
         };
-        let slot = |count: u32| Slot {
+        let slot = |count: u32| BarrierSlot {
             count,
             pending: count,
             bytes: 0,
@@ -220,7 +220,7 @@ impl<'a> Run<'a> {
                     Some(generation) if self.slots[slot].phase == generation => return Ok(false),
                     Some(_) => {
                         self.agents[agent].syncing = None;
-                        self.learn(agent, slot);
+                        self.receive(agent, slot);
                     }
                     None => {
                         let event = self.begin(agent, op);
@@ -240,7 +240,7 @@ impl<'a> Run<'a> {
     }
 
     /// Executes an operation that never waits.
-    fn execute(&mut self, agent: usize, op: &Op, event: Event) -> Step<()> {
+    fn execute(&mut self, agent: usize, op: &Op, event: Event) -> StepResult<()> {
         match op {
             Op::Arrive { barrier, count } => {
                 let slot = self.barrier(agent, barrier)?;
@@ -267,7 +267,7 @@ impl<'a> Run<'a> {
                     None => String::new(),
                 };
                 let clock = self.agents[agent].clock.clone();
-                self.copies.push_back(Flight { slot, bytes: i64::from(*bytes), arrivals: 0, clock, event, text });
+                self.copies.push_back(InFlight { slot, bytes: i64::from(*bytes), arrivals: 0, clock, event, text });
                 Ok(())
             }
             Op::ArriveAfter { engine, barrier, count } => {
@@ -285,7 +285,7 @@ impl<'a> Run<'a> {
                     None => String::new(),
                 };
                 let clock = state.clock.clone();
-                self.copies.push_back(Flight { slot, bytes: 0, arrivals: *count, clock, event, text });
+                self.copies.push_back(InFlight { slot, bytes: 0, arrivals: *count, clock, event, text });
                 Ok(())
             }
             Op::Begin { engine, access, place, tag } => {
@@ -329,7 +329,7 @@ impl<'a> Run<'a> {
     }
 
     /// Passes a wait, which observes the end of the last complete phase.
-    fn pass(&mut self, agent: usize, slot: usize, event: Event) -> Step<()> {
+    fn pass(&mut self, agent: usize, slot: usize, event: Event) -> StepResult<()> {
         let (entry, state) = (self.entry(slot), &self.slots[slot]);
         if self.agents[agent].clock.get(entry) + 1 < state.phase {
             let (name, phase) = (self.name(slot), state.phase - 1);
@@ -340,12 +340,12 @@ impl<'a> Run<'a> {
             return Err(Box::new(Fault::new(ViolationKind::StaleWait, message, vec![event])));
         }
         self.slots[slot].waits.push(event);
-        self.learn(agent, slot);
+        self.receive(agent, slot);
         Ok(())
     }
 
     /// Receives the knowledge at the end of a barrier's last phase.
-    fn learn(&mut self, agent: usize, slot: usize) {
+    fn receive(&mut self, agent: usize, slot: usize) {
         let state = &mut self.agents[agent];
         state.clock.join(&self.slots[slot].done);
         state.fenced.join(&self.slots[slot].done_fenced);
@@ -354,7 +354,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn must_know_last_phase(&self, agent: usize, slot: usize, event: Event) -> Step<()> {
+    fn must_know_last_phase(&self, agent: usize, slot: usize, event: Event) -> StepResult<()> {
         let state = &self.slots[slot];
         if self.agents[agent].clock.get(self.entry(slot)) >= state.phase {
             return Ok(());
@@ -365,7 +365,7 @@ impl<'a> Run<'a> {
         Err(Box::new(Fault::new(ViolationKind::EarlyArrival, message, vec![event])))
     }
 
-    fn arrive(&mut self, agent: usize, slot: usize, count: u32, event: Event) -> Step<()> {
+    fn arrive(&mut self, agent: usize, slot: usize, count: u32, event: Event) -> StepResult<()> {
         if count > self.slots[slot].pending {
             return Err(self.too_many(count, slot, event));
         }
@@ -374,10 +374,10 @@ impl<'a> Run<'a> {
         state.pending -= count;
         state.arrived.join(&from.clock);
         state.arrived_fenced.join(&from.fenced);
-        self.turn(slot)
+        self.complete_phase(slot)
     }
 
-    fn finish_copy(&mut self, copy: Flight) -> Step<()> {
+    fn finish_copy(&mut self, copy: InFlight) -> StepResult<()> {
         if copy.arrivals > self.slots[copy.slot].pending {
             return Err(self.too_many(copy.arrivals, copy.slot, copy.event));
         }
@@ -390,11 +390,11 @@ impl<'a> Run<'a> {
             let text = format!("(done: {})", copy.text);
             trace.push(Traced { event: None, phase, clock: copy.clock, text });
         }
-        self.turn(copy.slot)
+        self.complete_phase(copy.slot)
     }
 
     /// Completes the phase of a barrier if nothing is missing.
-    fn turn(&mut self, slot: usize) -> Step<()> {
+    fn complete_phase(&mut self, slot: usize) -> StepResult<()> {
         let entry = self.entry(slot);
         let program = self.program;
         let name = || program.slot_name(slot);
@@ -444,7 +444,7 @@ impl<'a> Run<'a> {
         access: StageAccess,
         proxy: Proxy,
         span: Span,
-    ) -> Step<()> {
+    ) -> StepResult<()> {
         let storage = &self.program.storages[place.array.0];
         let index = self.index(agent, place, storage.cells.len(), &storage.name)?;
         let contents = (place.array.0, self.value(agent, tag));
@@ -488,7 +488,7 @@ impl<'a> Run<'a> {
     }
 
     /// Checks the final state, when no agent can proceed.
-    fn check_end(&mut self) -> Step<()> {
+    fn check_end(&mut self) -> StepResult<()> {
         let mut waiting = Vec::new();
         for agent in 0..self.agents.len() {
             let code = &self.code[agent];
@@ -546,17 +546,17 @@ impl<'a> Run<'a> {
         e.eval(&self.agents[agent].cursor.variables, &self.least)
     }
 
-    fn barrier(&self, agent: usize, place: &Place) -> Step<usize> {
+    fn barrier(&self, agent: usize, place: &Place) -> StepResult<usize> {
         let array = &self.program.barriers[place.array.0];
         Ok(array.slots.start + self.index(agent, place, array.slots.len(), &array.name)?)
     }
 
-    fn named(&self, agent: usize, place: &Place) -> Step<usize> {
+    fn named(&self, agent: usize, place: &Place) -> StepResult<usize> {
         let array = &self.program.named[place.array.0];
         Ok(array.slots.start + self.index(agent, place, array.slots.len(), &array.name)?)
     }
 
-    fn index(&self, agent: usize, place: &Place, len: usize, name: &str) -> Step<usize> {
+    fn index(&self, agent: usize, place: &Place, len: usize, name: &str) -> StepResult<usize> {
         let slot = self.value(agent, &place.slot);
         match usize::try_from(slot) {
             Ok(index) if index < len => Ok(index),

@@ -13,7 +13,7 @@ use crate::exec::state::warp::Warp;
 use crate::ir::*;
 use crate::num::Format;
 use crate::tensor::{
-    Accumulator, BitOp as MmaBitOp, BlockScale, Element, LoadMatrix, MatrixFormat, MmaSync, ScaleOperand, StoreMatrix,
+    Accumulator, BlockScale, Element, LoadMatrix, MatrixFormat, MmaBitOp, MmaSync, ScaleOperand, StoreMatrix,
     TensorError, movmatrix,
 };
 

@@ -1,7 +1,7 @@
 //! Memory accesses over time: when shared memory, L2 and memory serve them.
 
 use super::super::costs::Engine;
-use super::{Event, Reason, Share, Sm};
+use super::{Bandwidth, Event, Reason, Sm};
 
 impl Sm<'_> {
     /// Serves `passes` passes of shared memory, one clock each; returns when the last pass starts.
@@ -80,7 +80,7 @@ impl Sm<'_> {
     /// Requests bytes from L2, with the share `first` from memory; returns when the last has arrived, without the
     /// latency.
     fn request(&mut self, time: f64, bytes: f64, first: f64) -> f64 {
-        let Share { l2, dram, .. } = self.input.share;
+        let Bandwidth { l2, dram, .. } = self.input.bandwidth;
         self.l2_free = self.l2_free.max(time) + bytes / l2;
         self.out.busy.l2 += bytes / l2;
         if first > 0.0 {
@@ -93,15 +93,15 @@ impl Sm<'_> {
 
     /// Stores bytes to L2.
     fn store(&mut self, at: usize, time: f64, bytes: f64) {
-        let share = self.input.share;
-        let share = Share { store_all: self.part_of_stores(at, share.store_all), ..share };
-        let clocks = self.in_step.clocks(bytes, share, self.input.costs, self.store_free, time);
+        let bandwidth = self.input.bandwidth;
+        let bandwidth = Bandwidth { store_all: self.part_of_stores(at, bandwidth.store_all), ..bandwidth };
+        let clocks = self.contention.clocks(bytes, bandwidth, self.input.costs, self.store_free, time);
         self.store_free = self.store_free.max(time) + clocks;
     }
 
     /// Writes bytes to memory.
     fn write(&mut self, at: usize, time: f64, bytes: f64) {
-        let clocks = bytes / self.part_of_stores(at, self.input.share.dram_write);
+        let clocks = bytes / self.part_of_stores(at, self.input.bandwidth.dram_write);
         self.dram_free = self.dram_free.max(time) + clocks;
         self.out.busy.dram += clocks;
     }
@@ -110,7 +110,7 @@ impl Sm<'_> {
     /// for part of the time.
     fn part_of_stores(&self, at: usize, rate: f64) -> f64 {
         let more = self.blocks[self.warps[at].block].as_ref().map_or(1.0, |b| b.stores_more);
-        if more > 1.0 { (rate * more).min(self.input.share.store.max(rate)) } else { rate }
+        if more > 1.0 { (rate * more).min(self.input.bandwidth.store.max(rate)) } else { rate }
     }
 
     pub(super) fn bulk(

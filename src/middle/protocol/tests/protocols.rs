@@ -45,19 +45,19 @@ fn loops_in_a_row(count: usize, forgets: Option<usize>) -> Program {
     let trips: Vec<Expr> = (0..count).map(|i| p.parameter(&format!("trips{i}"), 6)).collect();
     for fills in [true, false] {
         let step = p.variable();
-        let (slot, turn) = (Expr::from(step) % 2, Expr::from(step) / 2 % 2);
+        let (slot, parity) = (Expr::from(step) % 2, Expr::from(step) / 2 % 2);
         let mut program = vec![Op::Set(step, 0.into())];
         for (i, trips) in trips.iter().enumerate() {
             let mut body = if fills {
                 vec![
-                    Op::Wait { barrier: empty.at(&slot), parity: !turn.clone() },
+                    Op::Wait { barrier: empty.at(&slot), parity: !parity.clone() },
                     Op::Expect { barrier: full.at(&slot), bytes: 64 },
                     Op::Arrive { barrier: full.at(&slot), count: 1 },
                     Op::Copy { into: ring.at(&slot), tag: step.into(), bytes: 64, barrier: full.at(&slot) },
                 ]
             } else {
                 vec![
-                    Op::Wait { barrier: full.at(&slot), parity: turn.clone() },
+                    Op::Wait { barrier: full.at(&slot), parity: parity.clone() },
                     Op::Read { from: ring.at(&slot), tag: step.into() },
                 ]
             };
@@ -182,7 +182,7 @@ fn phase_that_starts_anew_with_each_tile() {
     let Some(Op::Loop { var, .. }) = body.first() else { panic!("the loop along K") };
     let i = Expr::from(*var);
     let wrong = with(&p, "consumer 0", is_wait, |op| match op {
-        Op::Wait { barrier, .. } => Some(Op::Wait { barrier, parity: turn(&i, 2) }),
+        Op::Wait { barrier, .. } => Some(Op::Wait { barrier, parity: parity(&i, 2) }),
         other => Some(other),
     });
     let violation = refused(&wrong);

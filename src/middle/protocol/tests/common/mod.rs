@@ -5,7 +5,7 @@ use std::ops::{Div, Not, Rem};
 
 use tile_protocol::{Engine, Expr, Op, Place, Program, StageAccess, Var};
 
-pub fn turn(i: &Expr, stages: i64) -> Expr {
+pub fn parity(i: &Expr, stages: i64) -> Expr {
     i.clone().div(stages).rem(2)
 }
 
@@ -52,12 +52,12 @@ pub fn gemm(stages: usize, consumers: u32, reuse: bool) -> Program {
     let everyone = p.named("consumers", 1, 128 * consumers);
     let i = p.variable();
     let slot = Expr::from(i).rem(s);
-    let mut body = vec![Op::Wait { barrier: empty.at(&slot), parity: turn(&i.into(), s).not() }];
+    let mut body = vec![Op::Wait { barrier: empty.at(&slot), parity: parity(&i.into(), s).not() }];
     body.extend(fill(&full.at(&slot), &[(a.at(&slot), 16384), (b.at(&slot), 32768)], &i.into()));
     p.agent("producer", 32, vec![Op::Loop { var: i, trips: trips.clone(), body }]);
     for consumer in 0..consumers {
         let before = Expr::from(i) - 1;
-        let mut body = vec![Op::Wait { barrier: full.at(&slot), parity: turn(&i.into(), s) }];
+        let mut body = vec![Op::Wait { barrier: full.at(&slot), parity: parity(&i.into(), s) }];
         body.extend(product(&[(a.at(&slot), i.into()), (b.at(&slot), i.into())]));
         body.push(wait_products(1));
         let release = |slot: Expr| vec![Op::Arrive { barrier: empty.at(&slot), count: 1 }];
@@ -97,7 +97,7 @@ pub fn single_agent(stages: usize) -> Program {
         fill(&full.at(&slot), &[(a.at(&slot), 8192), (b.at(&slot), 8192)], &of)
     };
     let slot = Expr::from(i).rem(s);
-    let mut body = vec![Op::Wait { barrier: full.at(&slot), parity: turn(&i.into(), s) }];
+    let mut body = vec![Op::Wait { barrier: full.at(&slot), parity: parity(&i.into(), s) }];
     body.extend(product(&[(a.at(&slot), i.into()), (b.at(&slot), i.into())]));
     body.push(wait_products(1));
     body.push(Op::Set(ahead, Expr::from(i) + (s - 1)));
@@ -154,14 +154,14 @@ pub fn copies_by_threads(stages: usize, consumers: u32) -> Program {
     let (a, b) = (p.storage("A", stages), p.storage("B", stages));
     let i = p.variable();
     let slot = Expr::from(i).rem(s);
-    let mut body = vec![Op::Wait { barrier: empty.at(&slot), parity: turn(&i.into(), s).not() }];
+    let mut body = vec![Op::Wait { barrier: empty.at(&slot), parity: parity(&i.into(), s).not() }];
     body.extend(fill(&full.at(&slot), &[(b.at(&slot), 8192)], &i.into()));
     let (engine, access) = (Engine::Copy, StageAccess::Write);
     body.push(Op::Begin { engine, access, place: a.at(&slot), tag: i.into() });
     body.push(Op::ArriveAfter { engine, barrier: full.at(&slot), count: 128 });
     p.agent("producer", 128, vec![Op::Loop { var: i, trips: trips.clone(), body }]);
     for consumer in 0..consumers {
-        let mut body = vec![Op::Wait { barrier: full.at(&slot), parity: turn(&i.into(), s) }, Op::Fence];
+        let mut body = vec![Op::Wait { barrier: full.at(&slot), parity: parity(&i.into(), s) }, Op::Fence];
         body.extend(product(&[(a.at(&slot), i.into()), (b.at(&slot), i.into())]));
         body.push(wait_products(0));
         body.push(Op::Arrive { barrier: empty.at(&slot), count: 1 });
@@ -185,7 +185,7 @@ pub fn attention(stages: usize) -> Program {
     let slot = Expr::from(i).rem(s);
     let mut body = Vec::new();
     for (full, empty, ring) in [(k_full, k_empty, k), (v_full, v_empty, v)] {
-        body.push(Op::Wait { barrier: empty.at(&slot), parity: turn(&i.into(), s).not() });
+        body.push(Op::Wait { barrier: empty.at(&slot), parity: parity(&i.into(), s).not() });
         body.extend(fill(&full.at(&slot), &[(ring.at(&slot), 16384)], &i.into()));
     }
     let mut producer = Vec::new();
@@ -196,12 +196,12 @@ pub fn attention(stages: usize) -> Program {
     p.agent("producer", 32, producer);
     for c in 0..2i64 {
         let (mine, other) = (order.at(&c.into()), order.at(&(1 - c).into()));
-        let mut body = vec![Op::Wait { barrier: k_full.at(&slot), parity: turn(&i.into(), s) }, Op::Sync(mine)];
+        let mut body = vec![Op::Wait { barrier: k_full.at(&slot), parity: parity(&i.into(), s) }, Op::Sync(mine)];
         body.extend(product(&[(q.at(&c.into()), 0.into()), (k.at(&slot), i.into())]));
         body.push(Op::Post(other.clone()));
         body.push(wait_products(0));
         body.push(Op::Arrive { barrier: k_empty.at(&slot), count: 1 });
-        body.push(Op::Wait { barrier: v_full.at(&slot), parity: turn(&i.into(), s) });
+        body.push(Op::Wait { barrier: v_full.at(&slot), parity: parity(&i.into(), s) });
         body.extend(product(&[(v.at(&slot), i.into())]));
         body.push(wait_products(0));
         body.push(Op::Arrive { barrier: v_empty.at(&slot), count: 1 });
@@ -228,14 +228,14 @@ pub fn persistent(stages: usize, consumers: u32) -> Program {
     let (tile, i, it, chunk) = (p.variable(), p.variable(), p.variable(), p.variable());
     let slot = Expr::from(it).rem(s);
     let next = Op::Set(it, Expr::from(it) + 1);
-    let mut body = vec![Op::Wait { barrier: empty.at(&slot), parity: turn(&it.into(), s).not() }];
+    let mut body = vec![Op::Wait { barrier: empty.at(&slot), parity: parity(&it.into(), s).not() }];
     body.extend(fill(&full.at(&slot), &[(a.at(&slot), 16384), (b.at(&slot), 16384)], &it.into()));
     body.push(next.clone());
     let depth = Op::Loop { var: i, trips: trips.clone(), body };
     p.agent("producer", 32, vec![Op::Loop { var: tile, trips: tiles.clone(), body: vec![depth] }]);
     for c in 0..consumers {
         let buffers = p.storage(&format!("C{c}"), 2);
-        let mut body = vec![Op::Wait { barrier: full.at(&slot), parity: turn(&it.into(), s) }];
+        let mut body = vec![Op::Wait { barrier: full.at(&slot), parity: parity(&it.into(), s) }];
         body.extend(product(&[(a.at(&slot), it.into()), (b.at(&slot), it.into())]));
         body.push(wait_products(1));
         let release = |of: Expr| vec![Op::Arrive { barrier: empty.at(&of.rem(s)), count: 1 }];
