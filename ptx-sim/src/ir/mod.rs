@@ -10,8 +10,15 @@ mod types;
 pub use op::*;
 pub use types::*;
 
-use crate::parse::{ParseError, next_id, parse_module};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+static NEXT_ID: AtomicU64 = AtomicU64::new(1);
+
+/// Returns an identifier that is unique among the modules of the process.
+pub(crate) fn next_id() -> u64 {
+    NEXT_ID.fetch_add(1, Ordering::Relaxed)
+}
 
 /// A parsed PTX module.
 #[derive(Debug)]
@@ -33,11 +40,6 @@ pub struct Module {
 }
 
 impl Module {
-    /// Parses PTX text.
-    pub fn parse(text: &str) -> Result<Module, ParseError> {
-        parse_module(text)
-    }
-
     /// Returns the function or entry named `name`.
     pub fn function(&self, name: &str) -> Option<&Function> {
         self.functions.iter().find(|f| f.name == name)

@@ -1,7 +1,7 @@
 //! Forms of mbarrier operations, asynchronous copies and tensor maps.
 
-use super::ParseErrorKind;
-use super::insts::{FormResult, Kinds, Mods, form as mk, form_opt};
+use super::error::ParseErrorKind;
+use super::form::{FormResult, Kinds, Mods, form as mk, form_opt};
 use super::operands::{K, RawArgs};
 use crate::ir::*;
 use Type::*;

@@ -1,6 +1,6 @@
 //! The scanner: a position in the text, whitespace and comments, names, numbers and punctuation.
 
-use super::{ParseError, ParseErrorKind, Result};
+use super::error::{ParseError, ParseErrorKind, Result};
 use crate::ir::Imm;
 
 /// A position in PTX text.

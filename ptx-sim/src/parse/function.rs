@@ -5,7 +5,7 @@
 //! of the same name in the enclosing scope.
 
 use super::cursor::Cursor;
-use super::{ParseErrorKind, Result};
+use super::error::{ParseErrorKind, Result};
 use crate::ir::*;
 use rustc_hash::FxHashMap;
 

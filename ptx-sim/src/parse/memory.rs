@@ -1,7 +1,7 @@
 //! Forms of loads, stores, atomics, address arithmetic and fences.
 
-use super::ParseErrorKind;
-use super::insts::{FormResult, Mods, form as mk, form_opt};
+use super::error::ParseErrorKind;
+use super::form::{FormResult, Mods, form as mk, form_opt};
 use super::operands::K;
 use crate::ir::*;
 use Type::*;

@@ -1,19 +1,11 @@
 //! Module scope: directives, variables with initializers, entries and functions.
 
 use super::cursor::Cursor;
+use super::error::{ParseErrorKind, Result};
 use super::function::FnState;
-use super::{ParseErrorKind, Result};
 use crate::ir::*;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-
-static NEXT_ID: AtomicU64 = AtomicU64::new(1);
-
-/// Returns an identifier that is unique among the modules of the process.
-pub(crate) fn next_id() -> u64 {
-    NEXT_ID.fetch_add(1, Ordering::Relaxed)
-}
 
 /// Maximum size of a variable, in bytes.
 const MAX_VARIABLE: u64 = 1 << 36;

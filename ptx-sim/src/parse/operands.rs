@@ -1,8 +1,8 @@
 //! Operands: their syntax, and their check against the kinds that an instruction expects.
 
 use super::cursor::Cursor;
+use super::error::{ParseError, ParseErrorKind, Result};
 use super::function::FnState;
-use super::{ParseError, ParseErrorKind, Result};
 use crate::ir::*;
 use smallvec::SmallVec;
 

@@ -1,7 +1,7 @@
 //! Forms of control flow, warp-wide and CTA-wide instructions.
 
-use super::ParseErrorKind;
-use super::insts::{FormResult, Mods, form as mk, form_opt};
+use super::error::ParseErrorKind;
+use super::form::{FormResult, Mods, form as mk, form_opt};
 use super::operands::{K, RawArgs};
 use crate::ir::*;
 use Type::*;
