@@ -5,7 +5,10 @@
 //! is the correctly rounded value of a double-precision evaluation, which is within every documented bound. The
 //! evaluation uses a portable math library, so results do not depend on the host.
 
-use super::{CvtOpts, Format, Rounding, convert};
+use super::arith;
+use super::convert::{CvtOpts, convert};
+use super::format::Format;
+use super::rounding::Rounding;
 
 /// `ex2.approx{.ftz}.f32`.
 pub fn f32_ex2(a: u32, ftz: bool) -> u32 {
@@ -34,7 +37,7 @@ pub fn f32_tanh(a: u32) -> u32 {
 
 /// `rcp.approx{.ftz}.f32`.
 pub fn f32_rcp_approx(a: u32, ftz: bool) -> u32 {
-    super::f32_rcp(a, Rounding::NearestEven, ftz)
+    arith::f32_rcp(a, Rounding::NearestEven, ftz)
 }
 
 /// `rsqrt.approx{.ftz}.f32`.
@@ -44,7 +47,7 @@ pub fn f32_rsqrt(a: u32, ftz: bool) -> u32 {
 
 /// `sqrt.approx{.ftz}.f32`.
 pub fn f32_sqrt_approx(a: u32, ftz: bool) -> u32 {
-    super::f32_sqrt(a, Rounding::NearestEven, ftz)
+    arith::f32_sqrt(a, Rounding::NearestEven, ftz)
 }
 
 /// `div.approx{.ftz}.f32`: a divisor above 2^126 acts as infinity.
@@ -52,12 +55,12 @@ pub fn f32_div_approx(a: u32, b: u32, ftz: bool) -> u32 {
     const TWO_TO_126: u32 = 0x7e80_0000;
     let magnitude = b & 0x7fff_ffff;
     let divisor = if magnitude > TWO_TO_126 && magnitude < 0x7f80_0000 { b & 1 << 31 | 0x7f80_0000 } else { b };
-    super::f32_div(a, divisor, Rounding::NearestEven, ftz)
+    arith::f32_div(a, divisor, Rounding::NearestEven, ftz)
 }
 
 /// `div.full{.ftz}.f32`.
 pub fn f32_div_full(a: u32, b: u32, ftz: bool) -> u32 {
-    super::f32_div(a, b, Rounding::NearestEven, ftz)
+    arith::f32_div(a, b, Rounding::NearestEven, ftz)
 }
 
 /// `rcp.approx.ftz.f64`: the reciprocal of the upper 32 bits of `a`. The lower 32 bits of the result are zero.
@@ -73,7 +76,7 @@ pub fn f64_rsqrt_approx_ftz(a: u64) -> u64 {
 /// `rsqrt.approx.f64`.
 pub fn f64_rsqrt_approx(a: u64) -> u64 {
     let result = reciprocal_root(f64::from_bits(a));
-    if result.is_nan() { super::f64_sqrt(a, Rounding::NearestEven) } else { result.to_bits() }
+    if result.is_nan() { arith::f64_sqrt(a, Rounding::NearestEven) } else { result.to_bits() }
 }
 
 /// `tanh.approx.f16`.

@@ -3,8 +3,8 @@
 
 use std::cmp::Ordering;
 
-use super::format::{FloatClass, PackOpts};
-use super::{Flags, Format, Rounding, Unpacked};
+use super::format::{FloatClass, Format, PackOpts, Unpacked};
+use super::rounding::{Flags, Rounding};
 
 /// f32 `add`.
 pub fn f32_add(a: u32, b: u32, rounding: Rounding, ftz: bool, sat: bool) -> u32 {

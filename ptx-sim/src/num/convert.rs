@@ -4,8 +4,8 @@
 //! first source operand goes to the upper part).
 
 use super::arith::one;
-use super::format::{FloatClass, PackOpts, round_to_quantum};
-use super::{Format, Rounding, Unpacked};
+use super::format::{FloatClass, Format, PackOpts, Unpacked, round_to_quantum};
+use super::rounding::Rounding;
 
 /// Modifiers of a float-to-float conversion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]

@@ -1,7 +1,7 @@
 //! `s2f6`: a signed fixed-point byte in units of 1/64.
 
-use super::format::{FloatClass, round_to_quantum};
-use super::{Format, Rounding, Unpacked};
+use super::format::{FloatClass, Format, Unpacked, round_to_quantum};
+use super::rounding::Rounding;
 
 /// Divides by `2^scale_exponent`, rounds to nearest even in units of 1/64 and clamps to -2..=127/64. NaN gives the
 /// largest positive value; `relu` turns a negative result into zero.

@@ -1,6 +1,6 @@
 //! Floating-point formats: one table of parameters, one decoder, one encoder.
 
-use super::Rounding;
+use super::rounding::Rounding;
 
 /// A floating-point format of the PTX instruction set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -1,6 +1,8 @@
 //! Half-precision arithmetic: `.f16`, `.bf16` and their packed pairs.
 
-use super::{Flags, Format, Rounding, arith};
+use super::arith;
+use super::format::Format;
+use super::rounding::{Flags, Rounding};
 
 macro_rules! half {
     ($format:expr, $add:ident, $sub:ident, $mul:ident, $fma:ident) => {

@@ -2,7 +2,8 @@
 
 use std::cmp::Ordering;
 
-use super::{Format, arith};
+use super::arith;
+use super::format::Format;
 
 /// Modifiers of `min` and `max`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]

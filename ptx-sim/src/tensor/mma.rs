@@ -1,7 +1,9 @@
 //! `mma.sync`: one warp multiplies two register fragments.
 
+use super::dot::{Accumulator, MmaBitOp};
+use super::element::Element;
+use super::error::TensorError;
 use super::fragment::{self, Position, quad};
-use super::{Accumulator, Element, MmaBitOp, TensorError};
 use crate::num::{CvtOpts, Format, convert};
 
 const LANES: usize = 32;

@@ -25,7 +25,8 @@
 //! `20 * 2 / 16 = 2`, at byte 8; its linear address is `0x400 + 3 * 128 + 32 + 8 = 0x5a8`. Line 3 changes chunk 2 to
 //! `2 ^ 3 = 1`, so the element is at `0x598`.
 
-use super::{Element, TensorError};
+use super::element::Element;
+use super::error::TensorError;
 
 /// The swizzle of a shared-memory matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -18,10 +18,14 @@
 //! In a pair, each CTA's shared memory holds its own rows of A and half of the columns of B, under the same
 //! descriptors.
 
+use super::dot::Accumulator;
+use super::element::Element;
+use super::error::TensorError;
 use super::mma::scale_value;
 use super::smem::read_matrix;
+use super::smem::{Major, SmemDescriptor};
+use super::tmem::TensorMemory;
 use super::tmem::a_element;
-use super::{Accumulator, Element, Major, SmemDescriptor, TensorError, TensorMemory};
 use crate::num::Format;
 
 /// The `.kind` of the instruction.

@@ -16,8 +16,9 @@
 //! `.unpack::16b` is the inverse and writes zeros to the upper halves.
 
 use super::element::Element;
+use super::error::TensorError;
+use super::matrix_move::MatrixFormat;
 use super::smem::{Major, SmemDescriptor};
-use super::{MatrixFormat, TensorError};
 
 pub const LANES: u32 = 128;
 pub const COLUMNS: u32 = 512;

@@ -1,10 +1,13 @@
 //! `wgmma.mma_async`: a warpgroup multiplies with B, and optionally A, in shared memory. The function here performs
 //! the completed operation; the executor decides when it takes effect.
 
+use super::dot::{Accumulator, MmaBitOp};
+use super::element::Element;
+use super::error::TensorError;
 use super::fragment::{self, Position};
 use super::mma::{accumulator_in, accumulator_out};
 use super::smem::read_matrix;
-use super::{Accumulator, Element, Major, MmaBitOp, SmemDescriptor, TensorError};
+use super::smem::{Major, SmemDescriptor};
 
 const THREADS: usize = 128;
 const M: usize = 64;

@@ -1,6 +1,6 @@
 //! The rules of one-dimensional bulk copies (`cp.async.bulk`).
 
-use super::TmaError;
+use super::error::TmaError;
 
 /// Checks that the addresses and size of a bulk copy, prefetch or reduction are multiples of 16 bytes.
 ///

@@ -25,7 +25,7 @@
 //! Zeros in the element type, layout and fill mode mean the same as replacing the field by zero. Triton's kernels
 //! leave these fields out, and give correct results on an H100.
 
-use super::tma::TmaError;
+use super::error::TmaError;
 
 /// Element types, numbered as in `tensormap.replace.elemtype`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -24,22 +24,10 @@
 //!
 //! With an element stride `e` only every `e`-th element along a dimension is copied, `ceil(box / e)` in total.
 
+use super::error::TmaError;
+use super::reduce::{ReduceOp, ReduceType};
 use super::tensor_map::{ElementType, Fill, Mode, TensorMap};
-use super::{ReduceOp, ReduceType};
 use crate::num::{CvtOpts, Format, convert};
-
-/// Why a tensor copy is rejected.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum TmaError {
-    #[error("tensor map: {0}")]
-    Map(&'static str),
-    #[error("tensor copy: {0}")]
-    Copy(&'static str),
-    #[error("bulk copy: {what} {value:#x} is not a multiple of 16")]
-    Bulk { what: &'static str, value: u64 },
-    #[error("shared memory address {address:#x} is not a multiple of {alignment}")]
-    SharedAlignment { address: u32, alignment: u32 },
-}
 
 /// The start of the box, dimension 0 first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
