@@ -5,7 +5,7 @@
 //! warps, because `wgmma` executes per warpgroup and the idle warps of a producer pad its group.
 
 use super::replay::WarpCost;
-use super::{InstStats, Reason};
+use super::waits::{InstStats, Reason};
 use std::ops::Range;
 
 /// Warps of a warpgroup.

@@ -344,6 +344,18 @@ numbers! {
     }
 }
 
+/// Bandwidth of one SM, in bytes per clock.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bandwidth {
+    pub l2: f64,
+    /// Reads from memory, and writes to it.
+    pub dram: f64,
+    pub dram_write: f64,
+    /// Stores to L2, from one SM alone and when all SMs store at the same time.
+    pub store: f64,
+    pub store_all: f64,
+}
+
 /// Why an instruction has no cost.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum NoCost {

@@ -1,8 +1,10 @@
 //! A prediction as a self-contained HTML page: the timeline of a CTA, the distribution of time, and the lines with the
 //! longest waits.
 
+use super::agents::Agent;
+use super::prediction::Prediction;
 use super::report::{SOURCE_LINES, main_reason, shortened};
-use super::{Agent, Prediction, Span};
+use super::waits::Span;
 use std::fmt::Write as _;
 
 const WIDTH: f64 = 1400.0;

@@ -1,7 +1,8 @@
 //! A prediction as JSON, and the timeline of a CTA in the trace format of Perfetto.
 
+use super::prediction::Prediction;
 use super::report::main_reason;
-use super::{Prediction, Reason};
+use super::waits::Reason;
 use serde_json::{Value, json};
 
 impl Prediction {

@@ -11,8 +11,7 @@
 mod memory;
 mod tensor;
 
-use self::tensor::Operands;
-use super::costs::{BOARDS, Costs, Effect, InstCost, PREDICATES, Pipe};
+use super::costs::{BOARDS, Bandwidth, Costs, Effect, InstCost, PREDICATES, Pipe};
 use super::l1::LocalCache;
 use super::stores::StoreContention;
 use super::waits::{InstKey, InstStats, Reason, Span, WaitCause};
@@ -62,18 +61,6 @@ pub struct Replay {
     pub spans: Vec<Span>,
     /// When the warps of each CTA of the queue read their clocks.
     pub clocks: Vec<Vec<Vec<u64>>>,
-}
-
-/// Bandwidth of one SM, in bytes per clock.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Bandwidth {
-    pub l2: f64,
-    /// Reads from memory, and writes to it.
-    pub dram: f64,
-    pub dram_write: f64,
-    /// Stores to L2, from one SM alone and when all SMs store at the same time.
-    pub store: f64,
-    pub store_all: f64,
 }
 
 /// A CTA that can be started.
@@ -169,6 +156,13 @@ struct MbarrierState {
     pending: i64,
     bytes: i64,
     phase: u32,
+}
+
+/// The operands that an MMA reads from shared memory, evenly while it executes.
+struct Operands {
+    start: f64,
+    end: f64,
+    passes: f64,
 }
 
 struct Running {

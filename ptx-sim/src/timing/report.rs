@@ -1,9 +1,12 @@
 //! A prediction as text, and its assembly from the parts of the model.
 
 use super::agents::agents;
+use super::costs::Pipe;
+use super::power::Power;
+use super::prediction::{Prediction, PtxLine, SourceLine};
 use super::replay::Replay;
 use super::source::LineTable;
-use super::{InstStats, Pipe, Power, Prediction, PtxLine, Reason, SourceLine};
+use super::waits::{InstStats, Reason};
 use crate::exec::state::program::Program;
 use crate::exec::state::record::ClockReads;
 use std::collections::BTreeMap;

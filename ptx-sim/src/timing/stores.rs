@@ -1,7 +1,6 @@
 //! Concurrent stores of all SMs.
 
-use super::costs::Costs;
-use super::replay::Bandwidth;
+use super::costs::{Bandwidth, Costs};
 
 /// Models how long SMs keep storing at the same time. They start together, and in the first phase they store together,
 /// each at its share of the L2 bandwidth. Some are served before others and continue earlier, so the next time they

@@ -1,7 +1,7 @@
 //! Memory accesses over time: when shared memory, L2 and memory serve them.
 
-use super::super::costs::Engine;
-use super::{Bandwidth, Event, Reason, Sm};
+use super::super::costs::{Bandwidth, Engine};
+use super::{Event, Reason, Sm};
 
 impl Sm<'_> {
     /// Serves `passes` passes of shared memory, one clock each; returns when the last pass starts.

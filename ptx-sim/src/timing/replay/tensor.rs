@@ -5,14 +5,7 @@
 //! make in the meantime. MMAs are therefore recorded, and their reads up to a time are charged when shared memory is
 //! next used.
 
-use super::{Blocked, Event, Reason, Sm};
-
-/// The operands that an MMA reads from shared memory, evenly while it executes.
-pub(super) struct Operands {
-    start: f64,
-    end: f64,
-    passes: f64,
-}
+use super::{Blocked, Event, Operands, Reason, Sm};
 
 impl Sm<'_> {
     /// Charges shared memory with the operand reads of MMAs until a time. These reads are at most as fast as shared
