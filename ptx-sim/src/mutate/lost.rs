@@ -13,9 +13,17 @@ use super::{Mutant, gives_values_only};
 use crate::exec::Coverage;
 use crate::ir::*;
 
+impl Mutant {
+    /// Whether the changed values affect nothing, whatever the arrays contain, given how the original and the changed
+    /// module executed in one launch.
+    pub fn is_lost(&self, module: &Module, before: &Coverage, after: &Coverage) -> bool {
+        self.gives_values_only() && is_lost(self, module, before, after)
+    }
+}
+
 /// Whether the values that the mutant changed are lost in instructions that do not depend on the contents of arrays,
 /// judging by the results of the original and the mutant in one launch.
-pub(super) fn is_lost(mutant: &Mutant, module: &Module, before: &Coverage, after: &Coverage) -> bool {
+fn is_lost(mutant: &Mutant, module: &Module, before: &Coverage, after: &Coverage) -> bool {
     let Some(function) = module.functions.get(mutant.function) else { return false };
     // A path that depends on no array contents is the same in every launch, so unreached instructions stay unreached.
     let executed: Vec<&Inst> = function

@@ -1,13 +1,13 @@
 //! The table of operators. Each produces at most one mutant of an instruction.
 
-use super::Class::*;
-use super::{Change, Operator, Patch};
+use super::patch::Class::*;
+use super::patch::{Change, Class, Operator, Patch};
 use crate::ir::*;
 
 pub(super) const NEGATE_GUARD: &str = "negate guard";
 pub(super) const DROP_GUARD: &str = "drop guard";
 
-const fn row(class: super::Class, name: &'static str, apply: fn(&mut Patch<'_>, &Inst) -> Option<Inst>) -> Operator {
+const fn row(class: Class, name: &'static str, apply: fn(&mut Patch<'_>, &Inst) -> Option<Inst>) -> Operator {
     Operator { class, name, apply }
 }
 
