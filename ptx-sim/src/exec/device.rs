@@ -312,10 +312,7 @@ impl Device {
         }
         let shared = program.shared_bytes.saturating_add(config.dynamic_shared);
         if shared > self.config.max_shared {
-            return Err(bad(format!(
-                "{shared} bytes of shared memory, but only {} are available",
-                self.config.max_shared
-            )));
+            return Err(bad(format!("{shared} bytes of shared memory, but only {} available", self.config.max_shared)));
         }
         if config.args.len() != func.entry_params.len() {
             let (found, expected) = (config.args.len(), func.entry_params.len());
