@@ -27,7 +27,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Module map
+//! # Module map
 //!
 //! | module | contents |
 //! |---|---|
@@ -40,6 +40,7 @@
 //! | [`units`] | mbarriers, tensor maps and copies by them |
 //!
 //! # Limits
+//!
 //! Memory shared by CTAs is sequentially consistent. The simulator does not model weaker orderings; the race detector
 //! reports accesses whose order PTX does not guarantee. Textures, surfaces and sparse matrices are rejected with an
 //! error.

@@ -2,9 +2,9 @@
 //!
 //! | layer | modules | contents |
 //! |---|---|---|
-//!  | state | `state` | memory, warps, CTAs, operations in flight, the race detector, counters. Imports no unit |
-//!  | units | `units` | families of instructions. Each is a trait on [`state::machine::Machine`] with few methods |
-//!  | executor | `step`, `executor`, `device` | dispatch of an instruction, scheduling of warps, launches |
+//! | state | `state` | memory, warps, CTAs, operations in flight, the race detector, counters. Imports no unit |
+//! | units | `units` | families of instructions. Each is a trait on [`state::machine::Machine`] with few methods |
+//! | executor | `step`, `executor`, `device` | dispatch of an instruction, scheduling of warps, launches |
 //!
 //! `decode` and `flow_order` produce the executable form of a module, which all layers read.
 //!

@@ -9,7 +9,7 @@
 //! 1. [`Format::unpack`] splits bits into a class, a sign and an integer significand times a power of two;
 //! 2. the operation works on 128-bit integers, with a *sticky* flag that records whether anything non-zero was cut
 //!    off;
-//! 3. [`Format::pack`] rounds once and applies overflow and saturation.
+//! 3. `Format::pack` rounds once and applies overflow and saturation.
 //!
 //! For example, `1.0 + 2^-30` toward plus infinity in f32. The operands are `2^23 * 2^-23` and `2^23 * 2^-53`. With a
 //! common exponent the sum is `(2^53 + 2^23) * 2^-53`. The upper 24 bits are kept and the rest is not zero, so

@@ -11,8 +11,8 @@
 //! C, element i:              row = g + 8 * (i >> 1),     col = 2t + (i & 1)
 //! ```
 //!
-//! With M = 8 there is no second row, so registers advance along K only. For example, in `m16n8k16` with f16 (`e =
-//! 2`), `a5` is element 1 of register 2, hence row `g`, column `8 + 2t + 1`.
+//! With M = 8 there is no second row, so registers advance along K only. For example, in `m16n8k16` with f16
+//! (`e = 2`), `a5` is element 1 of register 2, hence row `g`, column `8 + 2t + 1`.
 //!
 //! The m8n8k4 f16 form is older and computes four products at once; its rules are in [`quad`].
 

@@ -136,8 +136,8 @@ impl StoreMatrix {
                         rows[row][2 * col..2 * col + 2].copy_from_slice(&bytes[2 * j..2 * j + 2]);
                     }
                 } else {
-                    // The bytes are the four accumulator elements of a 16x8 tile: rows g and g + 8, columns 2t and 2t
-                    // + 1. Memory holds columns.
+                    // The bytes are the four accumulator elements of a 16x8 tile, in rows g and g + 8 and in columns
+                    // 2t and 2t + 1. Memory holds columns.
                     for (j, byte) in bytes.into_iter().enumerate() {
                         rows[2 * t + (j & 1)][g + 8 * (j >> 1)] = byte;
                     }

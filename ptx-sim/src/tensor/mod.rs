@@ -7,7 +7,7 @@
 //!
 //! | file | instructions |
 //! |---|---|
-//!  | `element` | element types and their encoding in registers and memory |
+//! | `element` | element types and their encoding in registers and memory |
 //! | `dot` | the arithmetic of one output element |
 //! | `fragment` | (lane, element) to (row, column) for `mma.sync` and `wgmma` |
 //! | `mma` | `mma.sync` |

@@ -2,8 +2,8 @@
 //!
 //! The machine does not execute PTX directly. The rules here model the assembler where its output is the same for
 //! every kernel. Copies between registers, conversions between address spaces and loads of parameters vanish, and
-//! 64-bit integer operations take two instructions. On a machine without 8-bit float MMA these operations become
-//! conversions and f16 MMAs.
+//! 64-bit integer operations take two instructions. 8-bit float MMAs become conversions and f16 MMAs on a machine that
+//! lacks them.
 
 use crate::exec::state::program::{Class, DArg, DInst, MemBase};
 use crate::ir::*;

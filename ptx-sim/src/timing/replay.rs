@@ -33,7 +33,7 @@ pub struct WarpCost {
 /// Busy clocks of the units.
 #[derive(Clone, Debug, Default)]
 pub struct Busy {
-    /// Of the pipes of all schedulers together, by [`Pipe`].
+    /// Of the pipes of all schedulers together, by `Pipe`.
     pub pipes: [f64; Pipe::COUNT],
     pub issue: f64,
     pub wgmma: f64,

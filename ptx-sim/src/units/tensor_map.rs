@@ -20,7 +20,7 @@
 //! | 92..97 | element strides, u8 |
 //! | 98..104, 104..110 | im2col lower and upper corners, i16 |
 //! | 110..114 | pixels per column, channels per pixel, u16 |
-//!  | 114 | which of [`NEEDED`] were set, one bit each: the driver's meaning of zero is unknown |
+//! | 114 | which of [`NEEDED`] were set, one bit each: the driver's meaning of zero is unknown |
 //!
 //! Zeros in the element type, layout and fill mode mean the same as replacing the field by zero. Triton's kernels
 //! leave these fields out, and give correct results on an H100.

@@ -59,7 +59,7 @@ pub struct RunOptions {
     pub max_instructions: Option<u64>,
     /// The maximum duration of the launch.
     pub max_time: Option<Duration>,
-    /// Runs only some clusters and records what they execute; matrix products are not computed then.
+    /// Runs only some clusters and records their instructions, without computing matrix products.
     pub record: Option<RecordOptions>,
     /// The values that `%clock`, `%clock_hi` and `%clock64` return; if `None`, the number of instructions the warp
     /// executed.

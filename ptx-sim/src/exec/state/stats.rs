@@ -11,7 +11,8 @@ pub struct Stats {
     /// Bytes loaded and stored, by space in the order of [`Stats::SPACES`].
     bytes_read: [u64; 5],
     bytes_written: [u64; 5],
-    /// Passes of shared-memory accesses beyond the first; counted only with [`RunOptions::stats`].
+    /// Passes of shared-memory accesses beyond the first; counted only with
+    /// [`RunOptions::stats`](crate::RunOptions::stats).
     pub bank_conflicts: u64,
     /// Arrivals of warps at CTA barriers.
     pub barrier_arrivals: u64,

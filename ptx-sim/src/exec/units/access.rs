@@ -39,7 +39,7 @@ pub(crate) trait MemoryAccess {
     /// Checks that the mbarrier on which an asynchronous operation arrives was initialized for it.
     fn note_arrival(&mut self, agent: u32, location: Location, origin: Origin) -> Result<(), SimErrorKind>;
 
-    /// Turns a conflict of an access of `agent` at `place` into an error.
+    /// Turns a conflict of an access of `agent` at `location` into an error.
     fn conflict(
         &self,
         agent: u32,
