@@ -3,11 +3,11 @@
 use fuzz_targets::within;
 use tileiras::fuzz::{mutate, whole};
 
-// A large tile gives long code.
+// A tile may be large, and its code long.
 libfuzzer_sys::fuzz_target!(|data: &[u8]| within(60, || whole::text(data)));
 
-// Few inputs with random byte changes parse, so most mutations change words and lines. The first such mutation turns a
-// bytecode seed into text.
+// Few inputs with changed bytes get past the parser, so most changes work on words and lines. The first such change
+// turns a bytecode seed into text.
 libfuzzer_sys::fuzz_mutator!(|data: &mut [u8], size: usize, max_size: usize, seed: u32| {
     let text = data[..size].split_first().and_then(|(_, input)| match std::str::from_utf8(input) {
         Ok(text) => Some(text.to_owned()),
@@ -18,7 +18,7 @@ libfuzzer_sys::fuzz_mutator!(|data: &mut [u8], size: usize, max_size: usize, see
             let made = mutate::program(&text, seed.into());
             let length = made.len().min(max_size - 1);
             data[1..=length].copy_from_slice(&made.as_bytes()[..length]);
-            // Changes the target and the level.
+            // The target and the level.
             if seed % 8 == 1 {
                 data[0] = data[0].wrapping_add((seed >> 8) as u8);
             }

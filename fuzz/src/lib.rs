@@ -1,11 +1,11 @@
-//! Helpers of all targets.
+//! Shared code of all targets.
 
-/// Runs the body of a target and panics if it takes longer than a second.
+/// Runs the body of a target, which must finish within a second.
 pub fn within_a_second(body: impl FnOnce()) {
     within(1, body);
 }
 
-/// Runs the body of a target and panics if it takes longer than `seconds` of CPU time.
+/// Runs the body of a target, which must finish within this many seconds of CPU time.
 ///
 /// libFuzzer's own limit is wall-clock time, which depends on the load of the machine.
 pub fn within(seconds: i64, body: impl FnOnce()) {
@@ -15,7 +15,7 @@ pub fn within(seconds: i64, body: impl FnOnce()) {
     assert!(taken < seconds * 1_000_000_000, "the input took {} ms on the processor", taken / 1_000_000);
 }
 
-/// Returns the CPU time of this thread, in nanoseconds.
+/// The CPU time of this thread, in nanoseconds.
 fn thread_time() -> i64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the pointer is to a live value.

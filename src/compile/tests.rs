@@ -141,7 +141,7 @@ fn a_failure_weakens_a_kernel_and_then_the_module() {
             [false, false],
             [true, true],
         ),
-        ("the module is compiled again with loads that wait", [false, false], [false, false]),
+        ("the module is compiled again with synchronous loads", [false, false], [false, false]),
     ];
     for (times, (_, wgmma, copies)) in steps.iter().enumerate() {
         plant(check, Fault::Failure, times + 1);
@@ -164,7 +164,7 @@ fn a_failure_weakens_a_kernel_and_then_the_module() {
     // Where there are no agents, these are not given up.
     plant(check, Fault::Failure, 2);
     let (_, remarks) = fallen_back("sm_80", false).unwrap();
-    let last = "the module is compiled again with loads that wait: planted";
+    let last = "the module is compiled again with synchronous loads: planted";
     assert_eq!(remarks.last().map(|(_, message)| message.as_str()), Some(last));
     plant(check, Fault::Failure, 0);
 }

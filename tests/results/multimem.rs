@@ -377,7 +377,7 @@ fn not_an_object() -> Result<(), Failed> {
     let text = program(&case);
     let module = compiled(&text, "sm_90", 3)?;
     let found = execute(&module, &launch, &RunOptions::default()).map(|_| ()).map_err(|e| e.to_string());
-    if !found.as_ref().is_err_and(|e| e.contains("(no multicast address)")) {
+    if !found.as_ref().is_err_and(|e| e.contains("(not a multicast address)")) {
         return Err(format!("{found:?}").into());
     }
     let meaning = compile::program(text.as_bytes(), InputKind::Text, &mut |_| {}).map_err(|e| e.to_string())?;

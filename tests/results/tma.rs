@@ -383,7 +383,7 @@ fn what_is_not_proved_is_said() {
         (Load { memref: "?x?xbf16, strides = [65, 1]", ..LOAD }, "stride of 130 bytes, which is no multiple of 16"),
         (Load { padding: ", padding = neg_inf", ..LOAD }, "a value that tensor maps cannot fill with"),
         (Load { ordering: "<relaxed> scope <device>", ..LOAD }, "the load is ordered"),
-        (Load { align: 128, ..LOAD }, "aligned to 128 bytes, and its swizzle needs 1024"),
+        (Load { align: 128, ..LOAD }, "aligned to 128 bytes, but its swizzle needs 1024"),
     ] {
         let error = planned(&load).expect_err("not eligible");
         assert!(error.contains(reason), "{error}, not {reason}");

@@ -37,6 +37,7 @@ pub use element::Element;
 pub use page::markdown;
 pub use rate::{PEAKS, Peak};
 pub use table::ROWS;
+pub use tile_layout::Major;
 
 use tile_layout::{Fragment, LayoutError, MmaShape, Operand};
 use tile_targets::{Feature, PtxVersion, Target, requirements_of};
@@ -57,15 +58,6 @@ pub enum Storage {
     Register,
     Shared,
     Tensor,
-}
-
-/// The dimension along which the elements of an operand in shared memory are neighbours.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Major {
-    /// The reduction.
-    K,
-    /// Rows of A, columns of B.
-    Mn,
 }
 
 /// The numbers of columns that instructions of a row have.
@@ -331,4 +323,14 @@ pub fn candidates(element: Element, k: u32, scaled: bool, target: &Target) -> Ve
         std::cmp::Reverse((r.unit, r.k <= k, r.rate, depth))
     });
     rows
+}
+
+/// The rows of a unit that the compiler generates for operands of one format.
+pub fn generated(unit: Unit, element: Element) -> impl Iterator<Item = &'static Row> {
+    ROWS.iter().filter(move |r| r.unit == unit && r.is_lowered(element, element))
+}
+
+/// Whether the compiler generates instructions of a unit on a target.
+pub fn has_unit(unit: Unit, target: &Target) -> bool {
+    ROWS.iter().any(|r| r.unit == unit && r.lowering.is_some() && r.is_on(target))
 }

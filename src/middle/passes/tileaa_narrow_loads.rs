@@ -31,7 +31,7 @@ use crate::{
     pass_descriptor,
 };
 use melior::{Context, ir::attribute::IntegerAttribute};
-use tile_targets::Feature;
+use tile_mma::{Unit, has_unit};
 
 #[derive(Clone, Default)]
 pub struct NarrowLoads;
@@ -40,7 +40,7 @@ impl RustPass for NarrowLoads {
     pass_descriptor!(tileaa_narrow_loads);
     fn run<'c>(&mut self, op: OpRef<'c>, context: &'c Context, cx: &PassContext) -> Result<(), Failed> {
         use descriptors::tileaa_narrow_loads::{Options, stat};
-        if !target(op, Options(cx).compute_capability())?.has(Feature::Wgmma) {
+        if !has_unit(Unit::Warpgroup, target(op, Options(cx).compute_capability())?) {
             return Ok(());
         }
         for function in collect_ops(op, nv_tileaa::FuncOp::cast) {

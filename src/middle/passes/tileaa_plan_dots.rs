@@ -36,7 +36,7 @@ use crate::{
     dialect::{
         behaviour::{self, LayoutRelation},
         dot_plan::{DotPlan, WARPGROUP},
-        dots::{element_of, operand_type, promotes},
+        dots::{element_of, operand_format, promotes},
         fallback::Fallback,
         hints::{bool_hint, int_hint},
         layouts::{Tensor, storage_bits},
@@ -54,9 +54,9 @@ use crate::{
 };
 use melior::{Context, ir::Attribute};
 use rustc_hash::FxHashSet;
-use tile_mma::Element;
-use tile_plan::{AStorage, DotLoop, Hints, Machine, Major, NoPlan, OperandType, Plan};
-use tile_targets::{Feature, Target};
+use tile_mma::{Major, Unit};
+use tile_plan::{AStorage, DotLoop, Hints, Machine, NoPlan, Plan};
+use tile_targets::Target;
 
 #[derive(Clone, Default)]
 pub struct PlanDots;
@@ -66,7 +66,7 @@ impl RustPass for PlanDots {
     fn run<'c>(&mut self, op: OpRef<'c>, context: &'c Context, cx: &PassContext) -> Result<(), Failed> {
         use descriptors::tileaa_plan_dots::{Options, stat};
         let target = target(op, Options(cx).compute_capability())?;
-        if !target.has(Feature::Wgmma) {
+        if !tile_mma::has_unit(Unit::Warpgroup, target) {
             return Ok(());
         }
         for function in collect_ops(op, nv_tileaa::FuncOp::cast) {
@@ -345,17 +345,12 @@ fn product<'c>(
     let (lhs, rhs, acc) = (tensor(dot.lhs())?, tensor(dot.rhs())?, tensor(dot.acc())?);
     let [m, k] = lhs.shape[..] else { return Err(not("it has a batch dimension")) };
     let n = rhs.shape[1];
-    let operand = operand_type([(dot.lhs(), dot.lhs_unsigned()), (dot.rhs(), dot.rhs_unsigned())])
+    let operand = operand_format([(dot.lhs(), dot.lhs_unsigned()), (dot.rhs(), dot.rhs_unsigned())])
+        .filter(|o| {
+            let acc = element_of(acc.element, false);
+            acc.is_some_and(|a| tile_mma::generated(Unit::Warpgroup, *o).any(|r| r.accumulators.contains(&a)))
+        })
         .ok_or_else(|| not("no warpgroup instruction multiplies these types"))?;
-    let sums = element_of(acc.element, false);
-    let instruction_exists = match operand {
-        OperandType::S8 | OperandType::U8 => sums == Some(Element::S32),
-        OperandType::F16 => matches!(sums, Some(Element::F32 | Element::F16)),
-        _ => sums == Some(Element::F32),
-    };
-    if !instruction_exists {
-        return Err(not("no warpgroup instruction multiplies these types"));
-    }
     let extent = |e: i64| u32::try_from(e).unwrap_or(u32::MAX);
     let mut product = DotLoop::new((extent(m), extent(n), extent(k)), operand);
     product.exact_accumulation = element_of(lhs.element, false)

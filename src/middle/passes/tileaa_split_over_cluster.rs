@@ -42,7 +42,7 @@ mod rebuild;
 use crate::{
     analysis::facts::Facts,
     dialect::{
-        dots::{element_of, operand_type, promotes},
+        dots::{element_of, operand_format, promotes},
         fallback::Fallback,
         gpu_module::NUM_CTAS,
         hints::int_hint,
@@ -57,8 +57,9 @@ use crate::{
 };
 use demand::{Demands, Obstacle, Prefer};
 use melior::Context;
+use tile_mma::{Unit, has_unit};
 use tile_plan::{DotLoop, Machine};
-use tile_targets::{Feature, Target};
+use tile_targets::Target;
 
 #[derive(Clone, Default)]
 pub struct SplitOverCluster;
@@ -136,7 +137,7 @@ fn choose<'c>(
     target: &Target,
     most: i64,
 ) -> Result<Option<Demands<'c>>, (i64, Obstacle<'c>)> {
-    if !target.has(Feature::Wgmma) {
+    if !has_unit(Unit::Warpgroup, target) {
         return Ok(None);
     }
     let dots = collect_ops(function.op(), |o| match AnyOp::cast(o) {
@@ -208,10 +209,9 @@ fn product_of(dot: DotOp<'_>) -> Option<DotLoop> {
     let [.., m, k] = lhs.shape[..] else { return None };
     let extent = |e: i64| u32::try_from(e).ok();
     let n = *rhs.shape.last()?;
-    let mut product = DotLoop::new(
-        (extent(m)?, extent(n)?, extent(k)?),
-        operand_type([(dot.lhs(), dot.lhs_unsigned()), (dot.rhs(), dot.rhs_unsigned())])?,
-    );
+    let operand = operand_format([(dot.lhs(), dot.lhs_unsigned()), (dot.rhs(), dot.rhs_unsigned())])?;
+    tile_mma::generated(Unit::Warpgroup, operand).next()?;
+    let mut product = DotLoop::new((extent(m)?, extent(n)?, extent(k)?), operand);
     product.exact_accumulation = element_of(lhs.element, false)
         .is_some_and(|e| promotes(e, dot.fast_acc(), (dot.acc(), k), tile_plan::PROMOTION));
     Some(product)

@@ -41,9 +41,7 @@ use melior::{
 };
 use mlir_sys::*;
 use rustc_hash::FxHashSet;
-use tile_layout::{
-    DotShape, FragmentStride, Multiplier, Operand, WARPGROUP_ROWS, warpgroup_accumulator, warpgroup_left,
-};
+use tile_layout::{DotShape, FragmentStride, Multiplier, Operand, warpgroup_accumulator, warpgroup_left};
 use tile_targets::Target;
 
 #[derive(Clone, Default)]
@@ -85,7 +83,9 @@ fn by_warpgroups<'c>(dot: AnyDot<'c>, plan: DotPlan, context: &'c Context) -> Re
     let groups = (plan.groups[0], plan.groups[1]);
     let columns = acc.shape.last().and_then(|&n| u32::try_from(n).ok()).map_or(plan.columns, |n| n / groups.1);
     let columns = columns.min(plan.columns);
-    let instruction = Instruction { kind: MmaKind::Warpgroup, shape: [WARPGROUP_ROWS, columns, 256 / bits] };
+    let row = element_of(lhs.element, false).and_then(|e| tile_mma::generated(tile_mma::Unit::Warpgroup, e).next());
+    let row = row.ok_or_else(|| fail(op, "no `wgmma` instruction multiplies elements of this type"))?;
+    let instruction = Instruction { kind: MmaKind::Warpgroup, shape: [row.m, columns, row.k] };
     let layout = warpgroup_accumulator(&acc.tile_shape(), groups, columns).map_err(error)?;
     set_attr(op, "instruction", instruction.to_attr(context));
     let b = Builder::before(context, op);

@@ -34,7 +34,7 @@ use crate::{
     },
     dialect::{
         dot_plan::WARPGROUP,
-        dots::{Instruction, SharedDot, element_of, operand_of},
+        dots::{Instruction, SharedDot, element_of},
         layouts::Tensor,
         nv_tileaa,
         nv_tileas::{
@@ -244,7 +244,7 @@ impl Costs {
         let (right, sums) = (MemDescType::cast(ty(dot.rhs()))?, Tensor::of_value(dot.result())?);
         let extent = |e: &i64| u32::try_from(*e).ok();
         let shape = (extent(sums.shape.first()?)?, extent(sums.shape.last()?)?, extent(right.shape().first()?)?);
-        let operand = operand_of(element_of(right.element_type(), dot.rhs_unsigned())?)?;
+        let operand = element_of(right.element_type(), dot.rhs_unsigned())?;
         let mut product = DotLoop::new(shape, operand);
         if MemDescType::cast(ty(dot.lhs())).is_none() {
             product.a_storage = AStorage::Registers { extra: 0 };

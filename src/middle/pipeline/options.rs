@@ -4,7 +4,8 @@ use super::old_names::present;
 use crate::dialect::debug_scope::Emission;
 use std::{fmt::Write, sync::LazyLock};
 use tile_interface::{DebugInfo, Insertion, Level, Place};
-use tile_targets::{Feature, Target};
+use tile_mma::{Unit, has_unit};
+use tile_targets::Target;
 
 /// Which strategy pipelines loops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,7 +20,7 @@ pub enum Strategy {
 impl Strategy {
     /// What the command takes when nothing is asked for: agents where the target multiplies by warpgroups.
     pub fn strongest(target: &Target) -> Self {
-        if target.has(Feature::Wgmma) { Strategy::WarpSpecialize } else { Strategy::Unspecialize }
+        if has_unit(Unit::Warpgroup, target) { Strategy::WarpSpecialize } else { Strategy::Unspecialize }
     }
 }
 

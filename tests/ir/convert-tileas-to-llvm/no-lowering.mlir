@@ -95,7 +95,7 @@ gpu.module @kernels {
     %u = nv_tileas.splat %q : f8E8M0FNU -> tensor<16x1xf8E8M0FNU, #s>
     %v = nv_tileas.splat %q : f8E8M0FNU -> tensor<1x8xf8E8M0FNU, #t>
     %z = nv_tileas.splat %r : f32 -> tensor<16x8xf32, #c>
-    // expected-error @below {{no instruction scales these elements by these blocks}}
+    // expected-error @below {{no instruction supports these elements with scales of these blocks}}
     %0 = nv_tileas.block_scaled_mma %x scale %u, %y scale %v, %z by <block_scale, [16, 8, 32]> : tensor<16x64xf8E5M2, #a>, tensor<16x1xf8E8M0FNU, #s>, tensor<64x8xf8E5M2, #b>, tensor<1x8xf8E8M0FNU, #t>, tensor<16x8xf32, #c>
     nv_tileaa.return
   }

@@ -168,7 +168,7 @@ nv_tileaa.func @at_once(%n: i32, %q0: !nv_tileaa.ptr<f16>) attributes {numWarps 
 nv_tileaa.func @of_warps(%n: i32, %q0: !nv_tileaa.ptr<f16>) attributes {numWarps = 8 : i64, nv_tileas.max_registers = 240 : i64} {
   %a = nv_tileas.alloc_tensor offset 0 : !ring
   %w = nv_tileas.alloc_tensor offset 32768 : !words
-  // expected-error @below {{128 arrivals at full0[0], and phase 0 waits for 4 only}}
+  // expected-error @below {{128 arrivals at full0[0], but phase 0 expects only 4}}
   %p = nv_tileas.async.pipeline.create_pipeline %w consumers 4 arrivals 4 : <4xi64, #words> -> <2>
   %first = nv_tileas.async.pipeline.create_iterator %p : <2>
   nv_tileas.barrier

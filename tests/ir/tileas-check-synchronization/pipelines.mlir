@@ -410,7 +410,7 @@ nv_tileaa.func @no_wait(%view: !view, %desc: !desc, %n: i32, %m: i32) attributes
   %a = nv_tileas.alloc_tensor offset 0 : !ring
   %b = nv_tileas.alloc_tensor offset 16384 : !ring
   %w = nv_tileas.alloc_tensor offset 32768 : !words
-  // expected-error @below {{reads ring0[0], which nobody has written}}
+  // expected-error @below {{reads ring0[0], which was never written}}
   %p = nv_tileas.async.pipeline.create_pipeline %w consumers 4 : <4xi64, #words> -> <2>
   %first = nv_tileas.async.pipeline.create_iterator %p : <2>
   nv_tileas.barrier
@@ -805,7 +805,7 @@ nv_tileaa.func @few_bytes(%view: !view, %desc: !desc, %n: i32, %m: i32) attribut
   %a = nv_tileas.alloc_tensor offset 0 : !ring
   %b = nv_tileas.alloc_tensor offset 16384 : !ring
   %w = nv_tileas.alloc_tensor offset 32768 : !words
-  // expected-error @below {{ends while a copy that counts on it is under way}}
+  // expected-error @below {{ends while a copy that counts on it is in flight}}
   %p = nv_tileas.async.pipeline.create_pipeline %w consumers 4 : <4xi64, #words> -> <2>
   %first = nv_tileas.async.pipeline.create_iterator %p : <2>
   nv_tileas.barrier

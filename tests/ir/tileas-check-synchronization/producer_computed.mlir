@@ -64,7 +64,7 @@ nv_tileaa.func @kept(%n: i32) attributes {numWarps = 8 : i64, nv_tileas.max_regi
 nv_tileaa.func @no_commit(%n: i32) attributes {numWarps = 8 : i64, nv_tileas.max_registers = 240 : i64} {
   %a = nv_tileas.alloc_tensor offset 0 : !ring
   %w = nv_tileas.alloc_tensor offset 32768 : !words
-  // expected-error @below {{reads ring0[0], which nobody has written}}
+  // expected-error @below {{reads ring0[0], which was never written}}
   %p = nv_tileas.async.pipeline.create_pipeline %w consumers 4 arrivals 4 : <4xi64, #words> -> <2>
   %first = nv_tileas.async.pipeline.create_iterator %p : <2>
   nv_tileas.barrier

@@ -122,7 +122,7 @@ impl Case {
         match first {
             // LLVM makes a load wider when it knows that there is memory, and drops the bytes that it did not ask for.
             // If they matter after all, results will tell.
-            Err(e) if e.contains("uninitialised read") => {
+            Err(e) if e.contains("uninitialized read") => {
                 self.run(&module, seed, limit, Config { trap_uninitialised: false, ..Config::default() })
             }
             other => other,
