@@ -266,7 +266,7 @@ fn n06_a_reproducer_is_not_trusted() {
     ] {
         let said = replay(&format!("\"--gpu-name=sm_90\", \"{argument}\""));
         assert!(
-            said.contains("warning: not used, for a reproducer may only say how code is made: "),
+            said.contains("warning: ignored, because a replay only uses options that affect code: "),
             "{argument}: {said}"
         );
     }
@@ -334,7 +334,7 @@ fn n07_what_others_put_into_a_cache() {
     fs::create_dir(&elsewhere).unwrap();
     symlink(&elsewhere, &within).unwrap();
     let (status, said) = compile("");
-    assert!(status == Some(0) && said.starts_with("warning: the cache cannot be written: "), "{status:?} {said}");
+    assert!(status == Some(0) && said.starts_with("warning: cannot write to the cache: "), "{status:?} {said}");
     assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0);
 }
 

@@ -202,7 +202,7 @@ fn a_remote_cache() {
     fake.kill();
     let out = run(&mut library(&address, 3));
     let warning = format!(
-        "warning: the remote cache '{address}' cannot be reached: Connection refused; compilation goes on without it\n"
+        "warning: the remote cache '{address}' cannot be reached: Connection refused; compiling without it\n"
     );
     assert_eq!((text(&out.stderr), out.stdout == plain.stdout), (warning, true));
     let out = library("http://x:1", 1).output().unwrap();

@@ -88,9 +88,9 @@ fn version_and_lists() {
     for (options, message) in [
         (
             &["--apply-controls=c.acf"][..],
-            "--apply-controls=c.acf: controls of a compilation cannot be read from a file",
+            "--apply-controls=c.acf: reading compilation controls from a file is not supported",
         ),
-        (&["-l", "m.tilelib"], "-l m.tilelib: libraries of tile functions cannot be linked"),
+        (&["-l", "m.tilelib"], "-l m.tilelib: linking libraries of tile functions is not supported"),
         (&["--preview=simt"], "--preview=simt: this compiler has no preview features"),
     ] {
         let outcome = bench.run(&[&["ok", "--gpu-name=sm_90", "-o", "out"], options].concat());
@@ -344,7 +344,7 @@ fn ptxas_is_too_old() {
     assert_eq!(outcome.status, Some(4));
     assert_eq!(
         outcome.stderr,
-        "error: no ptxas that was found can assemble PTX 8.8 for sm_100a\n\
+        "error: no installed ptxas can assemble PTX 8.8 for sm_100a\n\
          note: found 'DIR/old/bin/ptxas', release 12.4.131\n\
          note: install a CUDA toolkit of release 12.9 or newer, or name its ptxas with --ptxas-path\n"
     );
@@ -396,8 +396,8 @@ fn wrong_cuda_variables() {
     assert_eq!(outcome.status, Some(0));
     assert_eq!(
         outcome.stderr,
-        "warning: CUDA_ROOT is '/none', where there is no bin/ptxas\n\
-         warning: CUDA_HOME is '/nowhere', where there is no bin/ptxas\n"
+        "warning: CUDA_ROOT is '/none', which does not contain bin/ptxas\n\
+         warning: CUDA_HOME is '/nowhere', which does not contain bin/ptxas\n"
     );
 }
 
@@ -589,7 +589,7 @@ fn where_compilation_begins() {
         ("code.ll", "tileas", "LLVM IR"),
     ] {
         let outcome = bench.run(&[file, "--emit=ptx", "-o", "x.ptx", &format!("--start-from={level}")]);
-        let text = format!("error: --start-from={level} does not fit the input, which is {what}\n");
+        let text = format!("error: --start-from={level} does not match the input, which is {what}\n");
         assert_eq!((outcome.status, outcome.stderr), (Some(2), text), "{file}");
     }
     for (file, level) in [("ok", "cuda-tile"), ("text.mlir", "tileas"), ("text.mlir", "tileaa")] {
@@ -661,7 +661,7 @@ fn the_cache() {
     assert_eq!((outcome.status, cache_files(&bench).len()), (Some(5), 6));
     let outcome = bench.run(&["ok", "-o", "h", "--cache-dir=ok"]);
     assert_eq!(outcome.status, Some(0));
-    assert!(outcome.stderr.starts_with("warning: the cache cannot be written: "), "{}", outcome.stderr);
+    assert!(outcome.stderr.starts_with("warning: cannot write to the cache: "), "{}", outcome.stderr);
 }
 
 fn the_cache_under_many_writers() {
@@ -689,7 +689,7 @@ fn reproducers() {
     assert!(
         outcome.stderr.ends_with(
             "note: a reproducer was written to 'crashes/tileiras-crash-1.json': 'tileiras replay' runs it; \
-             it holds the input as it is; --anonymize takes names out\n"
+             it contains the input unchanged; --anonymize removes names\n"
         ),
         "{}",
         outcome.stderr
@@ -713,7 +713,7 @@ fn reproducers() {
 
     // One that is repaired, or fails otherwise.
     for (order, status, words) in
-        [("ok", 0, "not reproduced: it compiles\n"), ("failing", 5, "not reproduced: status 5, it was 70\n")]
+        [("ok", 0, "not reproduced: the input compiles\n"), ("failing", 5, "not reproduced: status 5, it was 70\n")]
     {
         use base64::Engine as _;
         let mut changed = file.clone();
@@ -735,14 +735,14 @@ fn reproducers() {
         threads.spawn(|| std::fs::write(bench.at("pipe"), bench.get("panic")));
         let outcome = bench.run(&["pipe", "-o", "x", "--crash-dir=crashes"]);
         assert_eq!(outcome.status, Some(70));
-        let why = "the input is no file, and cannot be read again";
-        let warning = format!("warning: no reproducer could be written: {why}\n");
+        let why = "the input is not a regular file and cannot be read again";
+        let warning = format!("warning: cannot write a reproducer: {why}\n");
         assert!(outcome.stderr.ends_with(&warning), "{}", outcome.stderr);
     });
     // A place that cannot be written does not hide the failure.
     let outcome = bench.run(&["panic", "-o", "x", "--crash-dir=ok"]);
     assert_eq!(outcome.status, Some(70));
-    assert!(outcome.stderr.contains("warning: no reproducer could be written: "), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("warning: cannot write a reproducer: "), "{}", outcome.stderr);
 }
 
 /// The core may die in any way; the program that started it writes the file, once.

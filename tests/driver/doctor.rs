@@ -68,7 +68,7 @@ const FIXTURES: &[Fixture] = &[
         harm: |_, dir| script(&dir.join("bin/tileiras-core"), "echo tileiras 0.0.1"),
         verdict: Bad,
         subject: "compiler",
-        says: "'DIR/bin/tileiras-core' is another version: 'tileiras 0.0.1', this is 'tileiras 0.0.0 ",
+        says: "'DIR/bin/tileiras-core' has version 'tileiras 0.0.1', this is 'tileiras 0.0.0 ",
         fix: "belong together",
     },
     Fixture {
@@ -119,7 +119,7 @@ const FIXTURES: &[Fixture] = &[
         harm: |i, dir| i.surroundings.cuda_variables.insert(0, ("CUDA_ROOT", dir.join("gone").into())),
         verdict: Doubtful,
         subject: "CUDA_ROOT",
-        says: "'DIR/gone' is no directory",
+        says: "'DIR/gone' is not a directory",
         fix: "or unset it",
     },
     Fixture {
@@ -127,7 +127,7 @@ const FIXTURES: &[Fixture] = &[
         harm: |i, dir| i.surroundings.cuda_variables.insert(0, ("CUDA_PATH", dir.join("bin").into())),
         verdict: Doubtful,
         subject: "CUDA_PATH",
-        says: "there is no bin/ptxas in 'DIR/bin'",
+        says: "'DIR/bin' does not contain bin/ptxas",
         fix: "or unset it",
     },
     Fixture {
@@ -135,7 +135,7 @@ const FIXTURES: &[Fixture] = &[
         harm: |i, _| i.surroundings.cuda_variables.clear(),
         verdict: Bad,
         subject: "ptxas",
-        says: "not found; looked for 'DIR/bin/ptxas' (beside the compiler)",
+        says: "not found; looked for 'DIR/bin/ptxas' (next to the compiler)",
         fix: "install a CUDA toolkit of release 13.0 or newer",
     },
     Fixture {
@@ -158,7 +158,7 @@ const FIXTURES: &[Fixture] = &[
         },
         verdict: Bad,
         subject: "ptxas",
-        says: "none of those found works",
+        says: "none of the installed ptxas works",
         fix: "install a CUDA toolkit",
     },
     Fixture {
@@ -187,7 +187,7 @@ const FIXTURES: &[Fixture] = &[
         },
         verdict: Bad,
         subject: "assembly",
-        says: "ptxas makes no cubin: ptxas fatal: no memory",
+        says: "ptxas fails for all targets: ptxas fatal: no memory",
         fix: "install a CUDA toolkit",
     },
     Fixture {
@@ -195,7 +195,7 @@ const FIXTURES: &[Fixture] = &[
         harm: |i, dir| i.surroundings.path = Some(dir.join("tmp").into()),
         verdict: Doubtful,
         subject: "PATH",
-        says: "there is no tileiras on PATH",
+        says: "tileiras is not on PATH",
         fix: "put 'DIR/bin' on PATH",
     },
     Fixture {
@@ -207,14 +207,14 @@ const FIXTURES: &[Fixture] = &[
         verdict: Doubtful,
         subject: "PATH",
         says: "'tileiras' is 'DIR/other/tileiras', not this program 'DIR/bin/tileiras'",
-        fix: "put this program's directory first",
+        fix: "put this program's directory first on PATH",
     },
     Fixture {
         name: "the vendor's Python packages",
         harm: |_, dir| script(&dir.join("bin/python3"), "echo shadowed"),
         verdict: Doubtful,
         subject: "cuTile Python",
-        says: "the packages of 'DIR/bin/python3' hold NVIDIA's tileiras",
+        says: "the environment of 'DIR/bin/python3' hold NVIDIA's tileiras",
         fix: "pip uninstall nvidia-cuda-tileiras, or, with the Python package of this compiler, run scripts by \
               python -m tileiras.cutile",
     },
@@ -226,7 +226,7 @@ const FIXTURES: &[Fixture] = &[
         },
         verdict: Doubtful,
         subject: "cuTile Python",
-        says: "the packages of 'DIR/env/bin/python' hold NVIDIA's tileiras",
+        says: "the environment of 'DIR/env/bin/python' hold NVIDIA's tileiras",
         fix: "python -m tileiras.cutile SCRIPT",
     },
     Fixture {
@@ -237,7 +237,7 @@ const FIXTURES: &[Fixture] = &[
         },
         verdict: Doubtful,
         subject: "PATH",
-        says: "there is no tileiras on PATH",
+        says: "tileiras is not on PATH",
         fix: "put 'DIR/env/bin' on PATH",
     },
 ];
@@ -262,7 +262,7 @@ fn a_package() {
     assert!(findings.iter().all(|f| f.verdict == Verdict::Good), "{report}");
     let said: Vec<&str> = findings.iter().filter(|f| f.subject == "cuTile Python").map(|f| f.text.as_str()).collect();
     let python = dir.path().join("env/bin/python");
-    assert_eq!(said, [format!("that of '{}' uses the tileiras that is first on PATH", python.display())]);
+    assert_eq!(said, [format!("that of '{}' uses the first tileiras on PATH", python.display())]);
 }
 
 pub fn trials() -> Vec<Trial> {

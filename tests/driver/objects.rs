@@ -134,7 +134,7 @@ fn refusals() {
     assert_eq!(outcome.status, Some(2));
     assert_eq!(
         outcome.stderr,
-        "error: unsupported host architecture\nnote: arm64ec exists on windows only: add --host-os=windows\n"
+        "error: unsupported host architecture\nnote: arm64ec requires --host-os=windows\n"
     );
     assert!(!bench.at("k.o").exists());
 }

@@ -118,9 +118,9 @@ const ROWS: &[Row] = &[
     ("pipeline option that is unknown", &["options", "--pipeline-option", "other=1"], 2, "error: there is no pipeline option 'other'\n", Nothing),
     ("pipeline option without a value", &["options", "--pipeline-option", "known"], 2, "error: the pipeline option 'known' is not of the form key=value\n", Nothing),
     ("libNVVM that is not there", &["ok", "--backend=libnvvm", "--libnvvm-path=nowhere.so"], 4, "error: libNVVM, NVIDIA's code generator, was not found\nnote: looked for 'nowhere.so' (--libnvvm-path)\nnote: install ", Nothing),
-    ("libdevice that is not there", &["ok", "--libdevice=nowhere.bc"], 4, "error: libdevice, NVIDIA's mathematical functions, was not found\nnote: looked for 'nowhere.bc' (--libdevice)\nnote: install ", Nothing),
+    ("libdevice that is not there", &["ok", "--libdevice=nowhere.bc"], 4, "error: libdevice, NVIDIA's library of math functions, was not found\nnote: looked for 'nowhere.bc' (--libdevice)\nnote: install ", Nothing),
     ("unknown back end", &["ok", "--backend=gcc"], 1, "tileiras: for the --backend option: Cannot find option named 'gcc'!\n", Nothing),
-    ("explain an unknown code", &["--explain", "E1"], 1, "error: there is no error code 'E1'\nnote: the codes are ", Nothing),
+    ("explain an unknown code", &["--explain", "E1"], 1, "error: unknown error code 'E1'\nnote: the codes are ", Nothing),
 ];
 
 pub fn trials() -> Vec<Trial> {

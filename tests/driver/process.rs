@@ -90,7 +90,7 @@ fn a_sanitizer() {
     assert_eq!(outcome.status, Some(0));
     assert_eq!(
         outcome.stderr,
-        "warning: --sanitize changes nothing here: it is ptxas that puts the checks into the code\n"
+        "warning: --sanitize has no effect here: ptxas inserts the checks, and this stage does not run it\n"
     );
 }
 

@@ -168,7 +168,7 @@ fn front_and_core() {
     let before = fake.all_calls();
     let outcome = front(&["ok", "-o", "c", &remote, PATIENCE]);
     let text = format!(
-        "warning: the remote cache '{}' refuses: PermissionDenied: not you?[31m; compilation goes on without it\n",
+        "warning: the remote cache '{}' refuses: PermissionDenied: not you?[31m; compiling without it\n",
         fake.address()
     );
     assert_eq!((outcome.status, outcome.stderr), (Some(0), text));
@@ -192,7 +192,7 @@ fn the_environment() {
     silent(&with(&["ok", "-o", "c", "--remote-cache="], "20000"));
     assert_eq!((assemblies(&bench), fake.all_calls()), (2, calls));
     let outcome = with(&["ok", "-o", "d"], "soon");
-    let text = "error: the time for the remote cache is a number of milliseconds from 1 to 600000, not 'soon'\n";
+    let text = "error: the timeout of the remote cache must be from 1 to 600000 milliseconds, not 'soon'\n";
     assert_eq!((outcome.status, outcome.stderr.as_str()), (Some(2), text));
 }
 
@@ -206,7 +206,7 @@ fn faults() {
         let before = assemblies(&bench);
         let outcome = run(&bench, &["ok", "-o", "out", &remote, PATIENCE]);
         let text = format!(
-            "warning: the remote cache '{}' {what}; compilation goes on without it\n",
+            "warning: the remote cache '{}' {what}; compiling without it\n",
             remote.split_once('=').unwrap().1
         );
         assert_eq!((outcome.status, outcome.stderr), (Some(0), text));
@@ -221,7 +221,7 @@ fn faults() {
         (Fault::NoEntry, "cannot be trusted: its result has no entry"),
         (Fault::OtherBlobs, "cannot be trusted: it answers for other blobs than it was asked for"),
         // The bytes are what they are said to be, and no entry.
-        (Fault::OtherEntry, "cannot be trusted: it gave another entry than it was asked for"),
+        (Fault::OtherEntry, "cannot be trusted: it returned a different entry than the requested one"),
         (Fault::Refuses, "refuses: PermissionDenied: not you?[31m"),
         (Fault::OtherDigests, "refuses: it has no digests by SHA-256"),
     ] {
@@ -235,7 +235,7 @@ fn faults() {
     let files = folder.flat_map(|d| std::fs::read_dir(d).unwrap().map(|e| std::fs::read(e.unwrap().path()).unwrap()));
     let entry = files.into_iter().find(|f| f.len() > 120).expect("the entry of the other compilation");
     fake.replace_entries(&entry);
-    warns("cannot be trusted: it gave another entry than it was asked for");
+    warns("cannot be trusted: it returned a different entry than the requested one");
     // Blobs that are gone are no fault of anybody, and come back.
     fake.fail(Fault::LostBlobs);
     silent(&run(&bench, &["ok", "-o", "b", &remote, PATIENCE]));
@@ -260,7 +260,7 @@ fn slowness() {
     let outcome = run(&bench, &["ok", "-o", "a", &remote, "--remote-cache-timeout=300"]);
     let spent = started.elapsed();
     let text = format!(
-        "warning: the remote cache '{}' did not answer within 300 ms; compilation goes on without it\n",
+        "warning: the remote cache '{}' did not answer within 300 ms; compiling without it\n",
         fake.address()
     );
     assert_eq!((outcome.status, outcome.stderr), (Some(0), text));
@@ -307,7 +307,7 @@ fn batches() {
     let started = Instant::now();
     let said = batch("1500", &fake.address());
     assert_eq!(said.len(), 1, "{said:?}");
-    assert!(said[0].contains("did not answer within 1500 ms; compilation goes on without it"), "{said:?}");
+    assert!(said[0].contains("did not answer within 1500 ms; compiling without it"), "{said:?}");
     assert_eq!((outputs(12) == expected, assemblies(&bench)), (true, before + 12));
     assert!(started.elapsed() < Duration::from_secs(60));
     assert!(fake.calls("UpdateActionResult") <= 12);
@@ -362,7 +362,7 @@ fn wrong_settings() {
     for time in ["0", "-1", "600001", "1s"] {
         let outcome = run(&bench, &["ok", "-o", "a", "--remote-cache=grpc://h:1", "--remote-cache-timeout", time]);
         let text = format!(
-            "error: the time for the remote cache is a number of milliseconds from 1 to 600000, not '{time}'\n"
+            "error: the timeout of the remote cache must be from 1 to 600000 milliseconds, not '{time}'\n"
         );
         assert_eq!((outcome.status, outcome.stderr), (Some(2), text));
     }

@@ -196,7 +196,7 @@ fn cutile_in_the_same_environment(wheel: &Path) {
     assert!(mark.exists() && said.contains("\"error\""), "cuTile called another than that of its packages: {said}");
     let report = doctor();
     let wins = format!(
-        "warn  cuTile Python the packages of '{python}' hold NVIDIA's tileiras, which cuTile prefers over PATH"
+        "warn  cuTile Python the environment of '{python}' contains NVIDIA's tileiras, which cuTile prefers over PATH"
     );
     assert!(report.contains(&wins) && report.contains("run scripts by python -m tileiras.cutile SCRIPT"), "{report}");
     std::fs::remove_file(&mark).unwrap();

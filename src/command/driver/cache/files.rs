@@ -1,8 +1,8 @@
 //! Digests of tools and libraries.
 //!
-//! ptxas has fifty megabytes, and to read it for every compilation would take longer than to find a result. So its
-//! digest is remembered with its state: name, place on the disk, size and times. What was changed a moment ago is not
-//! remembered, for another change in the same tick of the clock would show in none of them.
+//! ptxas is fifty megabytes: reading it for every compilation would take longer than a cache hit. Its digest is
+//! therefore remembered together with the file's name, device, inode, size and times. A recently changed file is not
+//! remembered, because a second change within the same clock tick would go unnoticed.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -16,25 +16,25 @@ use sha2::{Digest, Sha256};
 
 use super::{Entry, Key, Local, Messages, Name, Store};
 
-/// Ticks of file systems are finer than these seconds.
+/// Seconds after a change during which a file is not remembered. The timestamps of file systems are finer than this.
 const FRESH: i64 = 2;
 
-/// Digests of files by the name of their state, in this process.
+/// Digests of files in this process, by the name of the file's state.
 static REMEMBERED: Mutex<BTreeMap<Name, Name>> = Mutex::new(BTreeMap::new());
 
-/// Digests, remembered in a directory beside the entries where there is one.
+/// Computes digests. Remembers them next to the cache entries if there is a cache directory.
 pub(super) struct Digests {
     directory: Option<Local>,
 }
 
 impl Digests {
-    /// Without a directory of its own, a compilation of a batch has that of the batch.
+    /// If there is no cache directory, a compilation of a batch uses the directory of the batch.
     pub(super) fn new(cache: Option<Local>) -> Digests {
         let batch = || std::env::var_os(crate::batch::COMMON).map(|directory| Local::new(directory.into(), false));
         Digests { directory: cache.or_else(batch) }
     }
 
-    /// The digest of a file; `None` if it cannot be read.
+    /// The digest of a file. `None` if it cannot be read.
     pub(super) fn of(&self, file: &Path) -> Option<Vec<u8>> {
         let file = fs::canonicalize(file).ok()?;
         let state = State::of(&file)?;
@@ -50,8 +50,8 @@ impl Digests {
         Some(digest.to_vec())
     }
 
-    /// The digests of files of which the first that does is used: each once, since what one cannot do its copy cannot.
-    /// `None` if one cannot be read.
+    /// The distinct digests of alternative files, of which the first usable one is used. Copies of a file behave the
+    /// same, so each digest appears once. `None` if a file cannot be read.
     pub(super) fn of_all(&self, files: &[PathBuf]) -> Option<Vec<Vec<u8>>> {
         let mut digests: Vec<Vec<u8>> = vec![];
         for file in files {
@@ -71,16 +71,16 @@ impl Digests {
     fn remember(&self, state: Name, digest: Name) {
         REMEMBERED.lock().unwrap_or_else(PoisonError::into_inner).insert(state, digest);
         if let Some(directory) = &self.directory {
-            // The entry of the compilation itself is written soon, and says what is wrong with the directory.
+            // A failure is ignored: storing the compilation's own entry follows and reports it.
             let _ = directory.store(&state, &Entry { messages: Messages::default(), output: digest.to_vec() });
         }
     }
 }
 
-/// What of a file changes when its bytes do.
+/// The state of a file, which changes whenever its bytes do.
 struct State {
     name: Name,
-    /// The last change is long enough ago.
+    /// Whether the last change is long enough ago.
     is_settled: bool,
 }
 
@@ -114,7 +114,7 @@ mod tests {
             fs::write(&file, bytes).unwrap();
             assert_eq!(digests.of(&file), Some(Sha256::digest(bytes).to_vec()));
         }
-        // The same size and time, at once: nothing was remembered.
+        // The changes are too recent, so nothing was remembered.
         assert!(!root.path().join("cache").exists());
         assert_eq!(digests.of(&root.path().join("none")), None);
         let link = root.path().join("link");
@@ -130,7 +130,7 @@ mod tests {
     #[test]
     fn what_has_settled_is_read_once() {
         let root = tempfile::tempdir().unwrap();
-        // It was installed a while ago.
+        // This file was installed a while ago.
         let program = std::path::PathBuf::from("/bin/sh").canonicalize().unwrap();
         let Some(State { name, is_settled: true }) = State::of(&program) else { panic!("a settled file") };
         let directory = Local::new(root.path().join("cache"), false);

@@ -1,4 +1,4 @@
-//! `tileiras tune`: reading what is asked for, and saying what came out.
+//! `tileiras tune`: reads the request and prints the results.
 
 use std::ffi::OsString;
 use std::io;
@@ -16,11 +16,11 @@ use crate::tune::space::{Point, Template, mentions, points};
 use crate::tune::{picture, table};
 use crate::{Core, Identity, cl, files, io_text, output};
 
-/// Folders of a search.
+/// The subdirectories of a search.
 const FOLDERS: [&str; 4] = ["programs", "ptx", "cubin", "judged"];
 
 impl Session<'_> {
-    /// Judges all variants, and shows the table.
+    /// Evaluates all variants and prints the table.
     pub(super) fn tune(&mut self, arguments: &[OsString], identity: &Identity, core: &Core<'_>) -> Step<()> {
         let wrong = |why: String| format!("tileiras: tune: {why}");
         let call = Call::parse(arguments).map_err(|why| self.command_line_error(&wrong(why)))?;
@@ -34,7 +34,7 @@ impl Session<'_> {
         call.check_names(template.as_ref()).map_err(|why| self.command_line_error(&wrong(why)))?;
         let points = points(&call.parameters, &call.conditions).map_err(|why| self.command_line_error(&wrong(why)))?;
         if points.is_empty() {
-            return Err(self.command_line_error("tileiras: tune: no variant fulfils the conditions"));
+            return Err(self.command_line_error("tileiras: tune: no variant satisfies the conditions"));
         }
         let machine = self.machine_of(&call, &points[0])?;
         let tools = self.tools(identity, core, &call, &points[0])?;
@@ -44,20 +44,20 @@ impl Session<'_> {
         };
         let made = FOLDERS.iter().try_for_each(|f| std::fs::create_dir_all(directory.join(f)));
         let unusable = |e: io::Error| {
-            let text = format!("the directory '{}' cannot be used: {}", directory.display(), io_text(&e));
+            let text = format!("cannot use the directory '{}': {}", directory.display(), io_text(&e));
             Diagnostic::error(Code::UnopenableOutput, text)
         };
         made.map_err(|e| self.fail(unusable(e)))?;
         let search = Search { call: &call, template, bytes, tools: &tools, directory: &directory, machine };
         let (mut rows, counts) = search.run(&points);
         if call.directory.is_none() {
-            // Whatever is left is in a directory for temporary files.
+            // Leftovers are in a directory for temporary files.
             let _ = std::fs::remove_dir_all(&directory);
             for row in &mut rows {
                 (row.program, row.image) = (None, None);
             }
         }
-        // The column's head, and what is behind a number.
+        // The heading of the column, and the unit printed after a number.
         let (head, unit) = if matches!(call.judge, Judge::Predicted(_)) { ("us", "us") } else { ("time", "") };
         let shown = format!("{}\n{}", table::text(&rows, head), table::summary(&rows, unit, counts));
         self.inform(&shown)?;
@@ -76,11 +76,11 @@ impl Session<'_> {
         if rows.iter().any(|r| r.result.is_ok()) {
             Ok(())
         } else {
-            Err(self.fail(Diagnostic::error(Code::CompileFailed, "no variant could be judged")))
+            Err(self.fail(Diagnostic::error(Code::CompileFailed, "no variant has a time: all of them failed")))
         }
     }
 
-    /// The bytes of a program, and its text with holes where it is text.
+    /// The bytes of a program, and its template if it is text.
     fn program_of(&mut self, file: &Path) -> Step<(Vec<u8>, Option<Template>)> {
         let name = file.display();
         let bytes = files::read_or_stdin(file).map_err(|e| {
@@ -96,7 +96,7 @@ impl Session<'_> {
         Ok((bytes, template))
     }
 
-    /// The machine to predict for.
+    /// The machine to predict times for.
     fn machine_of(&mut self, call: &Call, first: &Point) -> Step<String> {
         let Judge::Predicted(named) = &call.judge else { return Ok(String::new()) };
         let machine = named.clone().unwrap_or_else(|| options_of(call, first).target.name.to_owned());
@@ -104,23 +104,24 @@ impl Session<'_> {
             Ok(_) => Ok(machine),
             Err(e) => {
                 let d = Diagnostic::error(Code::BadConfiguration, format!("{e}"));
-                Err(self.fail(d.note("--machine says which to predict for, and --gpu-name which to compile for")))
+                Err(self
+                    .fail(d.note("--machine selects the machine to predict for, --gpu-name the GPU to compile for")))
             }
         }
     }
 
     fn tools(&mut self, identity: &Identity, core: &Core<'_>, call: &Call, first: &Point) -> Step<Tools> {
         let here = std::env::current_exe().map_err(|e| {
-            let text = format!("the place of this program is not known: {}", io_text(&e));
+            let text = format!("the path of this program is unknown: {}", io_text(&e));
             self.fail(Diagnostic::error(Code::CoreNotFound, text))
         })?;
         let simulator: (PathBuf, Vec<OsString>) = match core {
-            // One program is all of them.
+            // This program contains the simulator.
             Core::Guarded(_) => (here.clone(), vec!["--called-as=tile-run".into()]),
             Core::Program(_) | Core::InProcess(_) => (here.with_file_name("tile-run"), vec![]),
         };
         if (matches!(call.judge, Judge::Predicted(_)) || call.check.is_some()) && !simulator.0.is_file() {
-            let text = format!("the simulator '{}' is not there", simulator.0.display());
+            let text = format!("the simulator '{}' was not found", simulator.0.display());
             return Err(self.fail(Diagnostic::error(Code::CoreNotFound, text)));
         }
         let surroundings = Surroundings::of_process();
@@ -132,11 +133,11 @@ impl Session<'_> {
         let has_assembler = !found.found.is_empty();
         match &call.judge {
             Judge::Command(text) if !has_assembler && mentions(text, "cubin") => {
-                let text = "the judge wants cubins, and there is no ptxas to make them";
+                let text = "the benchmark command uses '$cubin', but ptxas was not found";
                 return Err(self.fail(Diagnostic::error(Code::PtxasNotFound, text)));
             }
             Judge::Predicted(_) if !has_assembler => {
-                let text = "there is no ptxas, so the number of registers is estimated";
+                let text = "ptxas was not found, so register counts are estimated";
                 self.report(&Diagnostic::warning(text));
             }
             _ => {}
@@ -147,7 +148,7 @@ impl Session<'_> {
     }
 }
 
-/// What the options of the compilation say for a variant, as far as they can be read.
+/// The compiler options of a variant, as far as they can be parsed.
 fn options_of(call: &Call, point: &Point) -> options::Options {
     let filled = call.compile.iter().filter_map(|t| t.fill(point).ok());
     let all: Vec<OsString> =

@@ -1,10 +1,10 @@
-//! The result of a search as a table: for people, with tabs, and as JSON.
+//! The results of a search as a table: for people, tab-separated, and as JSON.
 
 use serde_json::{Map, Value, json};
 
 use super::search::{Counts, Row, prediction_json};
 
-/// Rows in the order in which they are shown: the fastest first, what has no time last; of equals the first.
+/// The order of rows in all outputs: the fastest first, failures last. Ties keep their order.
 pub fn order(rows: &[Row]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..rows.len()).collect();
     let time = |i: &usize| rows[*i].result.as_ref().map_or(f64::INFINITY, |judged| judged.time);
@@ -12,7 +12,7 @@ pub fn order(rows: &[Row]) -> Vec<usize> {
     order
 }
 
-/// Digits behind the point where a number is small, and none where it is large, or whole and not small.
+/// Formats a time: small numbers with more decimals than large ones.
 pub fn shown(time: f64) -> String {
     match time.abs() {
         t if t >= 100.0 && t.fract() == 0.0 => format!("{time:.0}"),
@@ -23,13 +23,13 @@ pub fn shown(time: f64) -> String {
     }
 }
 
-/// The head and the cells of a table, for both forms of text.
+/// The header and the cells of a table, for both text forms.
 struct Cells {
     head: Vec<String>,
     rows: Vec<Vec<String>>,
 }
 
-/// For people: columns under each other, reasons behind what failed.
+/// The table for people: aligned columns, with reasons for failures.
 pub fn text(rows: &[Row], unit: &str) -> String {
     let predicted = rows.iter().any(|r| r.result.as_ref().is_ok_and(|j| j.prediction.is_some()));
     let assembled = rows.iter().any(|r| r.resources.is_some());
@@ -62,7 +62,7 @@ pub fn text(rows: &[Row], unit: &str) -> String {
     aligned(&cells)
 }
 
-/// Columns to the right, but for the last one, which is text.
+/// Aligns columns to the right, except for the last one, which is text.
 fn aligned(cells: &Cells) -> String {
     let all = || std::iter::once(&cells.head).chain(&cells.rows);
     let width = |column: usize| all().map(|row| row[column].chars().count()).max().unwrap_or(0);
@@ -87,7 +87,7 @@ fn names(rows: &[Row]) -> Vec<String> {
     rows.first().map(|r| r.point.0.iter().map(|(name, _)| name.clone()).collect()).unwrap_or_default()
 }
 
-/// With tabs between all that is known, a line for each variant, the fastest first.
+/// The table as tab-separated values with all data, one line per variant, the fastest first.
 pub fn tabs(rows: &[Row], unit: &str) -> String {
     let mut cells = Cells { head: names(rows), rows: vec![] };
     let fixed = [
@@ -139,7 +139,7 @@ pub fn tabs(rows: &[Row], unit: &str) -> String {
     lines.collect()
 }
 
-/// For programs: `{"format": 1, "unit": ..., "variants": [...]}`, the fastest first.
+/// The table as JSON: `{"format": 1, "unit": ..., "variants": [...]}`, the fastest first.
 pub fn json(rows: &[Row], unit: &str, counts: Counts) -> String {
     let variant = |at: usize| {
         let row = &rows[at];
@@ -178,17 +178,17 @@ pub fn json(rows: &[Row], unit: &str, counts: Counts) -> String {
     format!("{table:#}\n")
 }
 
-/// The last lines on a search; `unit` is empty where there is none.
+/// The last lines of the report. `unit` may be empty.
 pub fn summary(rows: &[Row], unit: &str, counts: Counts) -> String {
     let failed = rows.iter().filter(|r| r.result.is_err()).count();
     let number = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
     let done = format!(
-        "{}, {} failed; {}, {} of PTX, {}",
+        "{}, {} failed; {}, {}, {}",
         number(rows.len(), "variant"),
         failed,
-        number(counts.programs, "program"),
-        number(counts.images, "text"),
-        number(counts.judgements, "judgement")
+        number(counts.programs, "distinct program"),
+        number(counts.images, "distinct PTX file"),
+        number(counts.judgements, "timing")
     );
     let best = order(rows).into_iter().find_map(|at| Some((at, rows[at].result.as_ref().ok()?.time)));
     match best {
@@ -243,7 +243,7 @@ pub(super) mod tests {
 
     #[test]
     fn people_read_it() {
-        // The first line begins with blanks.
+        // The first line starts with blanks.
         let expected = "  T  M     us  clocks  blocks  registers  spills
 128  a   8.25   16335       4         40       8  memory 75 %
 128  b   8.25   16335       4         40       8  memory 75 %
@@ -252,7 +252,7 @@ pub(super) mod tests {
 ";
         assert_eq!(text(&rows(), "us"), expected);
         let counts = Counts { programs: 4, images: 2, judgements: 1 };
-        let done = "4 variants, 1 failed; 4 programs, 2 texts of PTX, 1 judgement\n";
+        let done = "4 variants, 1 failed; 4 distinct programs, 2 distinct PTX files, 1 timing\n";
         assert_eq!(summary(&rows(), "us", counts), format!("best: T=128 M=a with 8.25 us\n{done}"));
         assert!(summary(&rows()[..1], "us", counts).starts_with("1 variant, 1 failed;"));
     }
