@@ -680,7 +680,7 @@ fn n17_what_is_printed_on_demand() {
         ("--print-ir-after-all", "TILEIRAS_MLIR_DUMP", "IR Dump After ConvertCudaTileToTileAA"),
         ("--mlir-timing", "TILEIRAS_TIMING", "Execution time report"),
         ("--mlir-pass-statistics", "TILEIRAS_STATISTICS", "num-ops - "),
-        ("--print-llvm-ir", "TILEIRAS_LLVM_DUMP", "; LLVM IR as optimised"),
+        ("--print-llvm-ir", "TILEIRAS_LLVM_DUMP", "; LLVM IR as optimized"),
     ] {
         let compile = |argument: Option<&str>, value: &str| {
             let mut command = tileiras(&folder, "--gpu-name=sm_90 --emit=ptx -o out");

@@ -201,9 +201,8 @@ fn a_remote_cache() {
     assert_eq!((fake.calls("GetActionResult"), fake.calls("UpdateActionResult")), (5, 1));
     fake.kill();
     let out = run(&mut library(&address, 3));
-    let warning = format!(
-        "warning: the remote cache '{address}' cannot be reached: Connection refused; compiling without it\n"
-    );
+    let warning =
+        format!("warning: the remote cache '{address}' cannot be reached: Connection refused; compiling without it\n");
     assert_eq!((text(&out.stderr), out.stdout == plain.stdout), (warning, true));
     let out = library("http://x:1", 1).output().unwrap();
     assert_eq!(out.status.code(), Some(5));

@@ -71,8 +71,14 @@ fn a_batch_waits_for_no_pipe() {
         text(&outcome.stdout).lines().map(|l| serde_json::from_str(l).unwrap()).collect();
     let said: Vec<_> = lines.iter().map(|l| (l["status"].as_i64().unwrap(), l["messages"].as_str().unwrap())).collect();
     let expected = [
-        (1, "error: unable to read input file 'pipe': it is not a regular file, and opening it could block the batch\n"),
-        (1, "error: unable to read input file '/dev/zero': it is not a regular file, and opening it could block the batch\n"),
+        (
+            1,
+            "error: unable to read input file 'pipe': it is not a regular file, and opening it could block the batch\n",
+        ),
+        (
+            1,
+            "error: unable to read input file '/dev/zero': it is not a regular file, and opening it could block the batch\n",
+        ),
         (2, "error: cannot open output file 'pipe': it is a pipe, and opening it could block the batch\n"),
         (0, ""),
     ];

@@ -132,9 +132,6 @@ fn refusals() {
     let bench = Bench::new();
     let outcome = bench.run(&["ok", "-o", "k.o", "--emit=obj", "--host-arch=arm64ec"]);
     assert_eq!(outcome.status, Some(2));
-    assert_eq!(
-        outcome.stderr,
-        "error: unsupported host architecture\nnote: arm64ec requires --host-os=windows\n"
-    );
+    assert_eq!(outcome.stderr, "error: unsupported host architecture\nnote: arm64ec requires --host-os=windows\n");
     assert!(!bench.at("k.o").exists());
 }

@@ -205,25 +205,23 @@ fn faults() {
     let warns = |what: &str| {
         let before = assemblies(&bench);
         let outcome = run(&bench, &["ok", "-o", "out", &remote, PATIENCE]);
-        let text = format!(
-            "warning: the remote cache '{}' {what}; compiling without it\n",
-            remote.split_once('=').unwrap().1
-        );
+        let text =
+            format!("warning: the remote cache '{}' {what}; compiling without it\n", remote.split_once('=').unwrap().1);
         assert_eq!((outcome.status, outcome.stderr), (Some(0), text));
         assert_eq!((assemblies(&bench), bench.get("out") == expected), (before + 1, true), "{what}");
         std::fs::remove_file(bench.at("out")).unwrap();
     };
     for (fault, what) in [
-        (Fault::WrongBytes, "cannot be trusted: the bytes do not have the digest that it named"),
-        (Fault::WrongDigest, "cannot be trusted: the digest of its entry is none"),
+        (Fault::WrongBytes, "cannot be trusted: its entry does not match the digest"),
+        (Fault::WrongDigest, "cannot be trusted: the digest of its entry is malformed"),
         (Fault::Size(1 << 40), "cannot be trusted: an entry of 1099511627776 bytes"),
         (Fault::Size(-5), "cannot be trusted: an entry of -5 bytes"),
-        (Fault::NoEntry, "cannot be trusted: its result has no entry"),
-        (Fault::OtherBlobs, "cannot be trusted: it answers for other blobs than it was asked for"),
+        (Fault::NoEntry, "cannot be trusted: its result does not contain the entry"),
+        (Fault::OtherBlobs, "cannot be trusted: it returned other blobs than the requested ones"),
         // The bytes are what they are said to be, and no entry.
         (Fault::OtherEntry, "cannot be trusted: it returned a different entry than the requested one"),
         (Fault::Refuses, "refuses: PermissionDenied: not you?[31m"),
-        (Fault::OtherDigests, "refuses: it has no digests by SHA-256"),
+        (Fault::OtherDigests, "refuses: the server does not support SHA-256 digests"),
     ] {
         fake.fail(fault);
         warns(what);
@@ -259,10 +257,8 @@ fn slowness() {
     let started = Instant::now();
     let outcome = run(&bench, &["ok", "-o", "a", &remote, "--remote-cache-timeout=300"]);
     let spent = started.elapsed();
-    let text = format!(
-        "warning: the remote cache '{}' did not answer within 300 ms; compiling without it\n",
-        fake.address()
-    );
+    let text =
+        format!("warning: the remote cache '{}' did not answer within 300 ms; compiling without it\n", fake.address());
     assert_eq!((outcome.status, outcome.stderr), (Some(0), text));
     assert_eq!(bench.get("a"), expected);
     // Far less than the server would take, and enough for a machine that is busy.
@@ -347,11 +343,8 @@ fn wrong_settings() {
     let bench = counting();
     for (argument, text) in [
         ("--remote-cache=cache:80", "the remote cache 'cache:80' is not of the form grpc://host:port/instance"),
-        (
-            "--remote-cache=http://h:80",
-            "the remote cache 'http://h:80' begins with 'http', and there are grpc and grpcs",
-        ),
-        ("--remote-cache=grpc://h", "the remote cache 'grpc://h' names no port"),
+        ("--remote-cache=http://h:80", "the remote cache 'http://h:80' has the scheme 'http' instead of grpc or grpcs"),
+        ("--remote-cache=grpc://h", "the remote cache 'grpc://h' lacks a port"),
     ] {
         // Even where the output would not be looked for.
         for more in ["-O3", "--save-temps"] {
@@ -361,9 +354,8 @@ fn wrong_settings() {
     }
     for time in ["0", "-1", "600001", "1s"] {
         let outcome = run(&bench, &["ok", "-o", "a", "--remote-cache=grpc://h:1", "--remote-cache-timeout", time]);
-        let text = format!(
-            "error: the timeout of the remote cache must be from 1 to 600000 milliseconds, not '{time}'\n"
-        );
+        let text =
+            format!("error: the timeout of the remote cache must be from 1 to 600000 milliseconds, not '{time}'\n");
         assert_eq!((outcome.status, outcome.stderr), (Some(2), text));
     }
     assert_eq!(assemblies(&bench), 0);

@@ -79,20 +79,20 @@ fn lies_are_found_out() {
             let server = client(&fake);
             server.keep(&KEY, noise(length), PATIENCE).unwrap();
             let cases = [
-                (Fault::WrongBytes, "cannot be trusted: the bytes do not have the digest that it named".to_owned()),
-                (Fault::Truncated, format!("cannot be trusted: {} bytes where it announced {length}", length - 1)),
+                (Fault::WrongBytes, "cannot be trusted: its entry does not match the digest".to_owned()),
+                (Fault::Truncated, format!("cannot be trusted: it sent {} bytes instead of {length}", length - 1)),
                 (
                     Fault::TooLong,
                     match length {
-                        1000 => "cannot be trusted: 1001 bytes where it announced 1000".to_owned(),
-                        _ => format!("cannot be trusted: more bytes than the {length} that it announced"),
+                        1000 => "cannot be trusted: it sent 1001 bytes instead of 1000".to_owned(),
+                        _ => format!("cannot be trusted: it sent more than the announced {length} bytes"),
                     },
                 ),
-                (Fault::WrongDigest, "cannot be trusted: the digest of its entry is none".to_owned()),
+                (Fault::WrongDigest, "cannot be trusted: the digest of its entry is malformed".to_owned()),
                 (Fault::Size(-1), "cannot be trusted: an entry of -1 bytes".to_owned()),
                 (Fault::Size(i64::MAX), format!("cannot be trusted: an entry of {} bytes", i64::MAX)),
                 (Fault::Size(LARGEST as i64 + 1), format!("cannot be trusted: an entry of {} bytes", LARGEST + 1)),
-                (Fault::NoEntry, "cannot be trusted: its result has no entry".to_owned()),
+                (Fault::NoEntry, "cannot be trusted: its result does not contain the entry".to_owned()),
             ];
             for (fault, text) in cases {
                 fake.fail(fault);
@@ -207,7 +207,10 @@ fn refusals_are_told_in_short() {
     assert_eq!(server.keep(&KEY, noise(1), PATIENCE).unwrap_err().to_string(), text);
     fake.fail(Fault::OtherDigests);
     let other = client(&fake);
-    assert_eq!(other.find(&KEY, PATIENCE).unwrap_err().to_string(), "refuses: it has no digests by SHA-256");
+    assert_eq!(
+        other.find(&KEY, PATIENCE).unwrap_err().to_string(),
+        "refuses: the server does not support SHA-256 digests"
+    );
 }
 
 /// Nothing is sent to a server that lets nobody write, and one that says nothing about itself is used as any other.

@@ -1,21 +1,23 @@
-//! Blobs by key on a server of the Remote Execution API, version 2: what Bazel and BuildStream keep their caches on.
+//! A client of the Remote Execution API, version 2, on which Bazel and BuildStream build their caches. Stores blobs
+//! by key.
 //!
-//! The server may be slow, absent, broken or hostile, and the caller has something better to do than to wait for it.
-//! So [`Server::find`] and [`Server::keep`] return within the time that the caller grants, whatever the server does,
-//! and a blob is given out only if it has the digest by which the server names it. That it is the blob which belongs to
-//! the key is for the caller to check: nobody else knows what is in it.
+//! The server may be slow, absent, faulty or malicious, and a compilation must not wait for it. [`Server::find`] and
+//! [`Server::keep`] therefore return within the time limit of the caller, whatever the server does. A blob is
+//! returned only if it matches the digest that the server gives for it. The caller must check that the blob belongs
+//! to the key, because only the caller knows the contents.
 //!
-//! # How a key becomes an action
+//! # Actions
 //!
-//! The API maps digests of actions to results, and digests of blobs to bytes. The action of a key is
-//! `tileiras --cache-entry=KEY` without inputs, its result one file, `entry`, which is the blob. Action and command are
-//! uploaded too, as the protocol demands, and tell people who look through a server whose entries these are.
+//! The API maps digests of actions to results, and digests of blobs to bytes. The action of a key is `tileiras
+//! --cache-entry=KEY` without inputs. Its result is one file, `entry`, which is the blob. The protocol requires
+//! action and command to be uploaded too; they also show people who inspect a server which entries belong to
+//! tileiras.
 //!
 //! # Threads
 //!
-//! A [`Server`] has a thread from its first call on, which owns the connection. The caller waits for its answer, and
-//! only that long, so nothing that blocks there, such as a resolver of names, blocks the caller. After a `fork` the
-//! child makes a thread and a connection of its own.
+//! The first call of a [`Server`] starts a thread that owns the connection. The caller waits for an answer of that
+//! thread only until its time limit, so a blocking operation there, such as a name lookup, does not block the caller.
+//! After a `fork` the child starts its own thread and connection.
 
 #![deny(unsafe_code)]
 
@@ -30,51 +32,51 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 pub use address::Address;
 use protocol::Connection;
 
-/// What a blob is kept under: a digest of everything that it depends on.
+/// The key of a blob: a digest of everything that the blob depends on.
 pub type Key = [u8; 32];
 
-/// Bytes of the largest blob.
+/// The maximum size of a blob in bytes.
 pub const LARGEST: u64 = 1 << 30;
 
-/// Why a server was of no use.
+/// The reason why a call failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Trouble {
-    /// No connection, or one that broke.
+    /// There is no connection, or it broke.
     #[error("cannot be reached: {0}")]
     Unreachable(String),
-    /// The time that was granted is over.
+    /// The time limit has expired.
     #[error("did not answer within {} ms", .0.as_millis())]
     Slow(Duration),
-    /// It speaks the protocol, and says no.
+    /// The server returned an error.
     #[error("refuses: {0}")]
     Refuses(String),
-    /// What it says cannot be true.
+    /// The answer violates the protocol or is inconsistent.
     #[error("cannot be trusted: {0}")]
     Lies(String),
 }
 
-/// A server, reached when it is first needed.
+/// A server. Connects on first use.
 #[derive(Debug)]
 pub struct Server {
     address: Address,
     worker: Mutex<Option<Worker>>,
 }
 
-/// The way to the thread that owns the connection.
+/// A handle to the thread that owns the connection.
 #[derive(Debug, Clone)]
 struct Worker {
-    /// The process that has the thread.
+    /// The process in which the thread runs.
     process: u32,
     jobs: UnboundedSender<Job>,
 }
 
-/// What a server is asked for.
+/// A request to a server.
 enum Request {
     Find(Key),
     Keep(Key, Vec<u8>),
 }
 
-/// `None` is a miss; for [`Request::Keep`] it is all there is to say.
+/// `None` is a miss, or the success of [`Request::Keep`].
 type Answer = Result<Option<Vec<u8>>, Trouble>;
 
 struct Job {
@@ -85,23 +87,23 @@ struct Job {
 }
 
 impl Server {
-    /// Does nothing yet.
+    /// Creates a server without connecting to it.
     pub fn new(address: Address) -> Server {
         Server { address, worker: Mutex::new(None) }
     }
 
-    /// The blob that is kept under `key`; `None` if there is none, or no longer.
+    /// Returns the blob of `key`, or `None` if the server does not have it.
     ///
     /// # Errors
-    /// Why the server was of no use, after `patience` at the latest.
+    /// The call failed, or took longer than `patience`.
     pub fn find(&self, key: &Key, patience: Duration) -> Answer {
         self.ask(Request::Find(*key), patience)
     }
 
-    /// Keeps a blob. Where the server lets nobody write, or no blobs of this size, nothing is done.
+    /// Stores a blob. Does nothing if the server is read-only or does not accept blobs of this size.
     ///
     /// # Errors
-    /// Why the server was of no use, after `patience` at the latest. The blob may be there all the same, or later.
+    /// The call failed, or took longer than `patience`. The blob may still have been stored, or may be stored later.
     pub fn keep(&self, key: &Key, blob: Vec<u8>, patience: Duration) -> Result<(), Trouble> {
         self.ask(Request::Keep(*key, blob), patience).map(|_| ())
     }
@@ -134,9 +136,9 @@ impl Server {
     }
 }
 
-/// Answers jobs until nobody can send any.
+/// Answers jobs until all senders are dropped.
 fn serve(address: &Address, mut jobs: UnboundedReceiver<Job>) {
-    // Who waits is told by the end of the channel.
+    // Waiting callers notice that their channel is closed.
     let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build() else { return };
     runtime.block_on(async {
         let connection = Connection::new(address).map(Arc::new);
@@ -146,17 +148,17 @@ fn serve(address: &Address, mut jobs: UnboundedReceiver<Job>) {
                 let work = async {
                     let connection = connection?;
                     match connection.answer(&request).await {
-                        // A connection that was left idle may be gone, and its server still there.
+                        // The server may have closed an idle connection: retry once.
                         Err(Trouble::Unreachable(_)) => connection.answer(&request).await,
                         answer => answer,
                     }
                 };
                 let done = tokio::time::timeout_at(deadline.into(), work).await;
-                // Nobody listens after the deadline.
+                // After the deadline the receiver is gone.
                 let _ = answer.send(done.unwrap_or(Err(Trouble::Slow(patience))));
             });
         }
     });
-    // A resolver of names that hangs must not hold this thread.
+    // A blocked name lookup must not block this thread.
     runtime.shutdown_background();
 }
