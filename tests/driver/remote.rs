@@ -214,8 +214,8 @@ fn faults() {
     for (fault, what) in [
         (Fault::WrongBytes, "cannot be trusted: its entry does not match the digest"),
         (Fault::WrongDigest, "cannot be trusted: the digest of its entry is malformed"),
-        (Fault::Size(1 << 40), "cannot be trusted: an entry of 1099511627776 bytes"),
-        (Fault::Size(-5), "cannot be trusted: an entry of -5 bytes"),
+        (Fault::Size(1 << 40), "cannot be trusted: its entry has a size of 1099511627776 bytes"),
+        (Fault::Size(-5), "cannot be trusted: its entry has a size of -5 bytes"),
         (Fault::NoEntry, "cannot be trusted: its result does not contain the entry"),
         (Fault::OtherBlobs, "cannot be trusted: it returned other blobs than the requested ones"),
         // The bytes are what they are said to be, and no entry.

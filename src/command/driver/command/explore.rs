@@ -300,7 +300,7 @@ mod tests {
     #[test]
     fn wrong_arguments_are_said() {
         assert_eq!(call("--gpu-name sm_90").err(), Some(vec![]));
-        assert!(call("k.mlir -o").err().is_some_and(|e| e[0].ends_with("-o takes the name of a file")));
+        assert!(call("k.mlir -o").err().is_some_and(|e| e[0].ends_with("-o needs a file name")));
         assert!(call("k.mlir --no-such-option").err().is_some_and(|e| e[0].contains("no-such-option")));
     }
 
