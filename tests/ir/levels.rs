@@ -138,8 +138,18 @@ fn what_does_not_fit() -> Result<(), Failed> {
     let text = |emit| compile((KERNEL.as_bytes(), InputKind::Text, None), sm_90(), 3, emit);
     let (tileaa, tileas, llvm) = (text(Emit::TileAa)?, text(Emit::TileAs)?, text(Emit::Llvm)?);
     let cases = [
-        (KERNEL, Some(Level::TileAa), Emit::Ptx, "--start-from=tileaa does not match the input, which contains 'cuda_tile."),
-        (&tileaa, Some(Level::TileAs), Emit::Ptx, "--start-from=tileas does not match the input, which contains 'nv_tileaa."),
+        (
+            KERNEL,
+            Some(Level::TileAa),
+            Emit::Ptx,
+            "--start-from=tileaa does not match the input, which contains 'cuda_tile.",
+        ),
+        (
+            &tileaa,
+            Some(Level::TileAs),
+            Emit::Ptx,
+            "--start-from=tileas does not match the input, which contains 'nv_tileaa.",
+        ),
         (&tileas, None, Emit::TileAa, "--emit=tileaa precedes the level of the input, which is tileas"),
         (&llvm, None, Emit::TileAs, "--emit=tileas precedes the level of the input, which is llvm"),
     ];

@@ -91,7 +91,10 @@ fn lies_are_found_out() {
                 (Fault::WrongDigest, "cannot be trusted: the digest of its entry is malformed".to_owned()),
                 (Fault::Size(-1), "cannot be trusted: its entry has a size of -1 bytes".to_owned()),
                 (Fault::Size(i64::MAX), format!("cannot be trusted: its entry has a size of {} bytes", i64::MAX)),
-                (Fault::Size(LARGEST as i64 + 1), format!("cannot be trusted: its entry has a size of {} bytes", LARGEST + 1)),
+                (
+                    Fault::Size(LARGEST as i64 + 1),
+                    format!("cannot be trusted: its entry has a size of {} bytes", LARGEST + 1),
+                ),
                 (Fault::NoEntry, "cannot be trusted: its result does not contain the entry".to_owned()),
             ];
             for (fault, text) in cases {

@@ -170,7 +170,10 @@ fn n04_no_place_for_a_pass_in_llvm_ir() {
         .unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.contains("no pass at that position runs between the level of the input and the emitted stage"), "{said}");
+    assert!(
+        said.contains("no pass at that position runs between the level of the input and the emitted stage"),
+        "{said}"
+    );
 }
 
 pub fn trials() -> Vec<Trial> {
