@@ -1,4 +1,4 @@
-//! Many compilations by one command.
+//! Tests of `tileiras batch`.
 
 use libtest_mimic::{Failed, Trial};
 
@@ -58,7 +58,7 @@ fn a_batch() {
 
 fn a_batch_waits_for_no_pipe() {
     let bench = Bench::new();
-    // Nobody writes to the pipes, nor reads from them.
+    // Nothing writes to the pipes or reads from them.
     assert!(std::process::Command::new("mkfifo").arg(bench.at("pipe")).status().unwrap().success());
     bench.put(
         "waits.json",

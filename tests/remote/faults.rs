@@ -1,4 +1,4 @@
-//! The client against a server that does wrong.
+//! The client with a faulty server.
 
 use std::time::{Duration, Instant};
 
@@ -12,7 +12,7 @@ fn client(fake: &Fake) -> Server {
     Server::new(fake.address().parse().expect("an address"))
 }
 
-/// Bytes that no compression would shorten.
+/// Bytes that cannot be compressed.
 fn noise(length: usize) -> Vec<u8> {
     let mut state = 1u64;
     let step = |_| {
@@ -22,7 +22,7 @@ fn noise(length: usize) -> Vec<u8> {
     (0..length).map(step).collect()
 }
 
-/// What is kept is found: in messages, in streams, and inside results, by another client too.
+/// Stored blobs are found: in messages, in streams, and inlined in results, also by another client.
 #[test]
 fn what_is_kept_is_found() {
     for (length, batches, inline) in [
@@ -46,12 +46,12 @@ fn what_is_kept_is_found() {
         assert_eq!((first.find(&KEY, PATIENCE), fake.results()), (Ok(Some(blob.clone())), 1), "{length}");
         assert_eq!(client(&fake).find(&KEY, PATIENCE), Ok(Some(blob.clone())), "{length}");
         assert_eq!(first.find(&[8; 32], PATIENCE), Ok(None));
-        // A second time nothing is sent but the result.
+        // The second time, only the result is sent.
         let sent = fake.calls("BatchUpdateBlobs") + fake.calls("Write");
         assert_eq!(first.keep(&KEY, blob, PATIENCE), Ok(()));
         assert_eq!(fake.calls("BatchUpdateBlobs") + fake.calls("Write"), sent);
         assert_eq!(fake.calls("Read") > 0, length > 2 << 20 || batches == 4096, "{length}");
-        // What it can do is asked once by each client.
+        // Each client requests the server's capabilities once.
         assert_eq!(fake.calls("GetCapabilities"), 2);
     }
 }
@@ -67,7 +67,7 @@ fn instances_are_named_in_every_call() {
     assert!(fake.calls("Write") == 1 && fake.calls("Read") == 1);
 }
 
-/// The blob never comes out wrong, and what is wrong is said.
+/// A wrong blob is never returned, and the fault is reported.
 #[test]
 fn lies_are_found_out() {
     for length in [1000, 3_000_000] {
@@ -102,7 +102,7 @@ fn lies_are_found_out() {
                 let found = server.find(&KEY, PATIENCE).map_err(|trouble| trouble.to_string());
                 assert_eq!(found, Err(text), "{fault:?} {length} {inline}");
             }
-            // Of a result with its blob in it nothing more is asked.
+            // No further call is made if the result contains the blob.
             assert_eq!(fake.calls("BatchReadBlobs") == 0, inline || length > 1000);
             fake.fail(Fault::None);
             assert_eq!(server.find(&KEY, PATIENCE), Ok(Some(noise(length))));
@@ -113,12 +113,12 @@ fn lies_are_found_out() {
     server.keep(&KEY, noise(1000), PATIENCE).unwrap();
     fake.fail(Fault::OtherBlobs);
     assert!(matches!(server.find(&KEY, PATIENCE), Err(Trouble::Lies(_))));
-    // Bytes that have the digest which is named are given out: the caller knows what it kept.
+    // Bytes that match the given digest are returned: the caller checks the contents.
     fake.fail(Fault::OtherEntry);
     assert_eq!(server.find(&KEY, PATIENCE), Ok(Some(b"something else".to_vec())));
 }
 
-/// A result without its blobs is no result, and the next client brings them again.
+/// A result without its blobs is a miss, and the next client uploads them again.
 #[test]
 fn lost_blobs_are_a_miss() {
     for length in [1000, 3_000_000] {
@@ -130,7 +130,7 @@ fn lost_blobs_are_a_miss() {
     }
 }
 
-/// However slow the server is, and wherever it stops, the caller has its answer in time.
+/// However slow the server is, and wherever it stops, the caller gets an answer in time.
 #[test]
 fn patience_ends() {
     let fake = Fake::start();
@@ -148,11 +148,11 @@ fn patience_ends() {
     let started = Instant::now();
     assert_eq!(server.keep(&[1; 32], noise(10), patience), Err(Trouble::Slow(patience)));
     assert!(started.elapsed() < patience + Duration::from_secs(2));
-    // No time at all is no time for anything.
+    // Without any time, nothing can be done.
     assert_eq!(server.find(&KEY, Duration::ZERO), Err(Trouble::Slow(Duration::ZERO)));
 }
 
-/// Somebody who listens and says nothing, and somebody who is no such server.
+/// A listener that never answers, and one that is a different server.
 #[test]
 fn strangers_are_no_servers() {
     use std::io::Write;
@@ -183,7 +183,7 @@ fn the_absent_are_noticed_at_once() {
     assert_eq!(server.find(&KEY, PATIENCE), Err(Trouble::Unreachable("Connection refused".into())));
     assert_eq!(client(&fake).find(&KEY, PATIENCE), Err(Trouble::Unreachable("Connection refused".into())));
     assert!(started.elapsed() < PATIENCE / 2);
-    // A server that is there again is used again, by the client that saw it go.
+    // A server that returns is used again, by the same client.
     fake.revive();
     assert_eq!(server.find(&KEY, PATIENCE), Ok(Some(noise(10))));
 
@@ -216,7 +216,7 @@ fn refusals_are_told_in_short() {
     );
 }
 
-/// Nothing is sent to a server that lets nobody write, and one that says nothing about itself is used as any other.
+/// Nothing is sent to a read-only server. A server without capabilities is used like any other.
 #[test]
 fn what_servers_say_about_themselves() {
     let fake = Fake::start();
@@ -229,7 +229,7 @@ fn what_servers_say_about_themselves() {
     assert_eq!(server.find(&KEY, PATIENCE), Ok(Some(noise(10))));
 }
 
-/// Sixteen clients while the server is killed and comes back: a blob is right or absent, and nobody waits long.
+/// Sixteen clients, while the server is killed and restarted: a blob is correct or missing, and no call takes long.
 #[test]
 fn a_server_that_is_killed_again_and_again() {
     let mut fake = Fake::start();
@@ -267,7 +267,7 @@ fn a_server_that_is_killed_again_and_again() {
         stop.store(true, std::sync::atomic::Ordering::Relaxed);
         workers.into_iter().for_each(|w| w.join().expect("no client fails"));
     });
-    // Whatever the kills left half done, a server that stays takes and gives all of it.
+    // Whatever state the kills left, a server that stays up accepts and returns everything.
     let server = client(&fake);
     for key in 0..12 {
         assert_eq!(server.keep(&[key; 32], blob(key), PATIENCE), Ok(()));
