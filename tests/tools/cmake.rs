@@ -146,7 +146,7 @@ fn n04_a_pass_of_the_users_in_the_compiler() {
         (&["--emit=ptx", &no_library], "README.md' cannot be loaded: "),
         (&["--emit=ptx", &with_dialects], "ours.so' contains a different version of this tool's dialects"),
         (&["--emit=ptx", &no_plugin], "undefined symbol: mlirGetPassPluginInfo"),
-        (&["--emit=tileas", &load, insert], "no pass of that place runs between the level of the input and"),
+        (&["--emit=tileas", &load, insert], "no pass at that position runs between the level of the input and"),
         (&["--emit=ptx", "--insert-pass=after:x:cse"], "the pipeline has no pass 'x'; with these options its passes"),
         (&["-O0", "--emit=ptx", "--insert-pass=after:canonicalize:cse"], "the pipeline has no pass 'canonicalize'"),
         (&["--emit=ptx", "--insert-pass=cse"], "'cse' is not of the form before:PASS:PIPELINE"),

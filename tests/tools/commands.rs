@@ -384,7 +384,7 @@ fn mistaken_inputs() {
         assert!(output.status.code() == Some(1) && output.stdout.is_empty(), "{output:?}");
         stderr(output)
     };
-    let not_text = "is Tile IR bytecode, not text: tileiras-translate --tileirbc-to-mlir reads it\n";
+    let not_text = "is Tile IR bytecode, not text: convert it with tileiras-translate --tileirbc-to-mlir\n";
     let error = fails(&translate(&[&"--mlir-to-tileirbc", &vadd]));
     assert!(error.starts_with("tileiras-translate: error: '") && error.ends_with(not_text), "{error}");
     let opt = Command::new(env!("CARGO_BIN_EXE_tileiras-opt")).arg("--fuse-fma").arg(&vadd).output().unwrap();

@@ -208,7 +208,7 @@ fn scripts_of_packages_refuse_what_is_wrong() {
     }
     let mut command = Command::new(root().join("scripts/image.sh"));
     let output = run(command.args(["--deb", "x"]).env("PATH", &bin).env_remove("BUILDER"));
-    assert!(text(&output.stderr).contains("there is no docker with a daemon"), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("found no docker with a daemon"), "{}", text(&output.stderr));
 }
 
 pub fn trials() -> Vec<Trial> {

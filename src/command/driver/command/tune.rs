@@ -4,13 +4,13 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use tile_diag::{Code, Diagnostic};
+use tile_diag::{Code, Diagnostic, Severity};
 use tile_machine::Machine;
 
 use super::{Session, Step};
 use crate::options::{self, SPECS};
 use crate::toolchain::{self, Surroundings};
-use crate::tune::call::{Call, Judge, Source};
+use crate::tune::call::{Call, Source, TimeSource};
 use crate::tune::search::{Search, Tools};
 use crate::tune::space::{Point, Template, mentions, points};
 use crate::tune::{picture, table};
@@ -24,6 +24,9 @@ impl Session<'_> {
     pub(super) fn tune(&mut self, arguments: &[OsString], identity: &Identity, core: &Core<'_>) -> Step<()> {
         let wrong = |why: String| format!("tileiras: tune: {why}");
         let call = Call::parse(arguments).map_err(|why| self.command_line_error(&wrong(why)))?;
+        for text in &call.deprecations {
+            self.report(&Diagnostic::new(Severity::Note, text.as_str()));
+        }
         for file in [&call.table, &call.picture].into_iter().flatten() {
             output::check(file).map_err(|e| self.output_failed(&e))?;
         }
@@ -58,7 +61,8 @@ impl Session<'_> {
             }
         }
         // The heading of the column, and the unit printed after a number.
-        let (head, unit) = if matches!(call.judge, Judge::Predicted(_)) { ("us", "us") } else { ("time", "") };
+        let (head, unit) =
+            if matches!(call.time_source, TimeSource::Predicted(_)) { ("us", "us") } else { ("time", "") };
         let shown = format!("{}\n{}", table::text(&rows, head), table::summary(&rows, unit, counts));
         self.inform(&shown)?;
         if let Some(file) = &call.table {
@@ -98,7 +102,7 @@ impl Session<'_> {
 
     /// The machine to predict times for.
     fn machine_of(&mut self, call: &Call, first: &Point) -> Step<String> {
-        let Judge::Predicted(named) = &call.judge else { return Ok(String::new()) };
+        let TimeSource::Predicted(named) = &call.time_source else { return Ok(String::new()) };
         let machine = named.clone().unwrap_or_else(|| options_of(call, first).target.name.to_owned());
         match Machine::named(&machine) {
             Ok(_) => Ok(machine),
@@ -120,7 +124,7 @@ impl Session<'_> {
             Core::Guarded(_) => (here.clone(), vec!["--called-as=tile-run".into()]),
             Core::Program(_) | Core::InProcess(_) => (here.with_file_name("tile-run"), vec![]),
         };
-        if (matches!(call.judge, Judge::Predicted(_)) || call.check.is_some()) && !simulator.0.is_file() {
+        if (matches!(call.time_source, TimeSource::Predicted(_)) || call.check.is_some()) && !simulator.0.is_file() {
             let text = format!("the simulator '{}' was not found", simulator.0.display());
             return Err(self.fail(Diagnostic::error(Code::CoreNotFound, text)));
         }
@@ -131,12 +135,12 @@ impl Session<'_> {
             self.report(&Diagnostic::warning(text.clone()));
         }
         let has_assembler = !found.found.is_empty();
-        match &call.judge {
-            Judge::Command(text) if !has_assembler && mentions(text, "cubin") => {
+        match &call.time_source {
+            TimeSource::Benchmark(text) if !has_assembler && mentions(text, "cubin") => {
                 let text = "the benchmark command uses '$cubin', but ptxas was not found";
                 return Err(self.fail(Diagnostic::error(Code::PtxasNotFound, text)));
             }
-            Judge::Predicted(_) if !has_assembler => {
+            TimeSource::Predicted(_) if !has_assembler => {
                 let text = "ptxas was not found, so register counts are estimated";
                 self.report(&Diagnostic::warning(text));
             }

@@ -24,7 +24,7 @@ ceil, floor, log2, min, max.
   --where EXPRESSION     skip variants for which this is false; may be repeated
   --generate COMMAND     print the program, instead of KERNEL; parameters named in COMMAND are environment variables
   --launch WORDS         the launch, as for tile-run: --grid ${ceil(8192 / TM)} zeros:f32:8192
-  --judge COMMAND        time a variant: the last line of output is the time, and a nonzero exit status rejects the
+  --benchmark COMMAND    time a variant: the last line of output is the time, and a nonzero exit status rejects the
                          variant. Environment variables: the parameters named in COMMAND, and program, ptx, cubin,
                          registers and launch. By default, the time is predicted by tile-run
   --machine NAME         the machine to predict for (default: that of --gpu-name)
@@ -52,10 +52,11 @@ pub enum Source {
 
 /// The source of times.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Judge {
+pub enum TimeSource {
     /// Predicted for this machine, or for the machine of the target.
     Predicted(Option<String>),
-    Command(String),
+    /// Measured by this shell command.
+    Benchmark(String),
 }
 
 /// The parsed arguments of `tune`.
@@ -68,7 +69,7 @@ pub struct Call {
     pub compile: Vec<Template>,
     pub launch: Option<Template>,
     pub check: Option<Template>,
-    pub judge: Judge,
+    pub time_source: TimeSource,
     pub jobs: usize,
     /// The time limit of each process.
     pub timeout: Duration,
@@ -76,6 +77,8 @@ pub struct Call {
     pub picture: Option<PathBuf>,
     pub directory: Option<PathBuf>,
     pub is_quiet: bool,
+    /// Deprecated options in the arguments, with their replacements.
+    pub deprecations: Vec<String>,
 }
 
 /// The maximum of `--timeout` in seconds.
@@ -97,15 +100,16 @@ impl Call {
             compile: vec![],
             launch: None,
             check: None,
-            judge: Judge::Predicted(None),
+            time_source: TimeSource::Predicted(None),
             jobs: std::thread::available_parallelism().map_or(1, usize::from),
             timeout: Duration::from_secs(600),
             table: None,
             picture: None,
             directory: None,
             is_quiet: false,
+            deprecations: vec![],
         };
-        let (mut files, mut generate, mut judge, mut machine) = (vec![], None, None, None);
+        let (mut files, mut generate, mut benchmark, mut machine) = (vec![], None, None, None);
         let mut words = arguments.iter();
         while let Some(argument) = words.next() {
             let word = argument.to_str().ok_or_else(|| format!("the argument {argument:?} is not UTF-8"))?;
@@ -145,7 +149,11 @@ impl Call {
                 "--generate" => generate = Some(value()?),
                 "--launch" => call.launch = Some(template(value()?)?),
                 "--check" => call.check = Some(template(value()?)?),
-                "--judge" => judge = Some(value()?),
+                "--benchmark" => benchmark = Some(value()?),
+                "--judge" => {
+                    benchmark = Some(value()?);
+                    call.deprecations.push("'--judge' is deprecated; use '--benchmark'".to_owned());
+                }
                 "--machine" => machine = Some(value()?),
                 "-j" | "--jobs" => call.jobs = number(name, &value()?, 4096)? as usize,
                 "--timeout" => call.timeout = Duration::from_secs(number(name, &value()?, LONGEST)?),
@@ -178,12 +186,12 @@ impl Call {
                 return Err(format!("unexpected argument '{}': the program is already given", more.display()));
             }
         };
-        call.judge = match (judge, machine) {
-            (Some(_), Some(_)) => return Err("--machine is for predictions, and there is a --judge".to_owned()),
-            (Some(command), None) => Judge::Command(command),
-            (None, machine) => Judge::Predicted(machine),
+        call.time_source = match (benchmark, machine) {
+            (Some(_), Some(_)) => return Err("--machine is for predictions and excludes --benchmark".to_owned()),
+            (Some(command), None) => TimeSource::Benchmark(command),
+            (None, machine) => TimeSource::Predicted(machine),
         };
-        if call.launch.is_none() && matches!(call.judge, Judge::Predicted(_)) {
+        if call.launch.is_none() && matches!(call.time_source, TimeSource::Predicted(_)) {
             return Err("no --launch: a prediction needs the grid and the arguments".to_owned());
         }
         Ok(call)
@@ -195,11 +203,11 @@ impl Call {
             Source::Command(command) => Some(command.as_str()),
             Source::File(_) => None,
         };
-        let judge = match &self.judge {
-            Judge::Command(command) => Some(command.as_str()),
-            Judge::Predicted(_) => None,
+        let benchmark = match &self.time_source {
+            TimeSource::Benchmark(command) => Some(command.as_str()),
+            TimeSource::Predicted(_) => None,
         };
-        [source, judge].into_iter().flatten()
+        [source, benchmark].into_iter().flatten()
     }
 
     /// Checks that every name in a template is a parameter, and that every parameter is used.
@@ -266,10 +274,21 @@ mod tests {
         assert_eq!(found.source, Source::File("k.mlir".into()));
         assert_eq!(found.parameters.len(), 2);
         assert_eq!((found.jobs, found.table), (3, Some("t.json".into())));
-        assert_eq!(found.judge, Judge::Predicted(None));
-        let found = call(&["--generate", "make $TM", "--judge=run $cubin", "--set", "TM=1"]).unwrap();
+        assert_eq!(found.time_source, TimeSource::Predicted(None));
+        let found = call(&["--generate", "make $TM", "--benchmark=run $cubin", "--set", "TM=1"]).unwrap();
         assert_eq!(found.source, Source::Command("make $TM".into()));
-        assert_eq!(found.judge, Judge::Command("run $cubin".into()));
+        assert_eq!(found.time_source, TimeSource::Benchmark("run $cubin".into()));
+        assert_eq!(found.deprecations, Vec::<String>::new());
+    }
+
+    #[test]
+    fn the_old_name_of_benchmark_is_a_deprecated_alias() {
+        for words in [&["k.mlir", "--judge", "run"][..], &["k.mlir", "--judge=run"]] {
+            let found = call(words).unwrap();
+            assert_eq!(found.time_source, TimeSource::Benchmark("run".into()));
+            assert_eq!(found.deprecations, ["'--judge' is deprecated; use '--benchmark'"]);
+        }
+        assert!(!HELP.contains("--judge"));
     }
 
     #[test]
@@ -288,7 +307,7 @@ mod tests {
             (&["a", "b"], "unexpected argument 'b': the program is already given"),
             (&["a", "--generate", "b"], "a program file and --generate exclude each other"),
             (&["a"], "no --launch: a prediction needs the grid and the arguments"),
-            (&["a", "--judge", "b", "--machine", "c"], "--machine is for predictions, and there is a --judge"),
+            (&["a", "--benchmark", "b", "--machine", "c"], "--machine is for predictions and excludes --benchmark"),
             (&["a", "--set"], "--set needs a value"),
             (&["a", "--set", "T"], "--set: 'T' is not NAME=VALUE,..."),
             (&["a", "--set", "T=1", "--set", "T=1"], "T is set twice"),
@@ -314,14 +333,14 @@ mod tests {
             call(&[&["k.mlir"], words].concat()).unwrap().check_names(Some(&program))
         };
         assert_eq!(check(&["--set", "A=1", "--launch", "x"], "${A}"), Ok(()));
-        assert_eq!(check(&["--set", "A=1", "--judge", "run $A"], ""), Ok(()));
+        assert_eq!(check(&["--set", "A=1", "--benchmark", "run $A"], ""), Ok(()));
         let unknown = |name| Err(format!("unknown parameter {name}: define it with --set {name}=..."));
         assert_eq!(check(&["--launch", "${A}"], ""), unknown("A"));
         assert_eq!(check(&["--where", "B", "--launch", "x"], ""), unknown("B"));
         let unused = "unused parameter A: nothing contains ${A}";
         assert_eq!(check(&["--set", "A=1", "--where", "A", "--launch", "x"], ""), Err(unused.into()));
         let taken = "the parameter PATH would hide the environment variable of that name from commands: rename it";
-        assert_eq!(check(&["--set", "PATH=1", "--judge", "run $PATH"], ""), Err(taken.into()));
+        assert_eq!(check(&["--set", "PATH=1", "--benchmark", "run $PATH"], ""), Err(taken.into()));
     }
 
     /// The help describes every option.
@@ -331,8 +350,9 @@ mod tests {
         let arms = source.lines().map(str::trim).filter(|l| l.starts_with("\"-") && l.contains("=>"));
         let names: Vec<&str> = arms.flat_map(|l| l.split(" => ").next().unwrap_or_default().split(" | ")).collect();
         assert!(names.len() > 12, "{names:?}");
-        // --output-file is the long form of -o that the compiler has, too.
-        for name in names.into_iter().map(|n| n.trim_matches('"')).filter(|n| *n != "--output-file") {
+        // --output-file is the long form of -o that the compiler has, too. --judge is deprecated.
+        for name in names.into_iter().map(|n| n.trim_matches('"')).filter(|n| !["--output-file", "--judge"].contains(n))
+        {
             assert!(HELP.contains(&format!("{name} ")), "{name}");
         }
     }

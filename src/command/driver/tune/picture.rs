@@ -66,8 +66,8 @@ impl Colours {
 fn tip(row: &Row, unit: &str) -> String {
     let point = row.point.shown();
     match &row.result {
-        Ok(judged) => format!("{point}: {} {unit}", shown(judged.time)).trim_end().to_owned(),
-        Err(failure) => format!("{point}: {}: {}", failure.stage.name(), failure.reason),
+        Ok(measured) => format!("{point}: {} {unit}", shown(measured.time)).trim_end().to_owned(),
+        Err(failure) => format!("{point}: {}: {}", failure.stage.label(), failure.reason),
     }
 }
 
@@ -114,11 +114,11 @@ fn heat_map(rows: &[Row], (x, y): (usize, usize), title: &str, unit: &str) -> St
         let (Some(column), Some(line)) = (place(&columns, x), place(&lines, y)) else { continue };
         let (at_x, at_y) = (left + column * cell, top + line * height);
         let (fill, ink, text) = match &row.result {
-            Ok(judged) => {
-                let (fill, ink) = colours.of_time(judged.time);
-                (fill, ink, shown(judged.time))
+            Ok(measured) => {
+                let (fill, ink) = colours.of_time(measured.time);
+                (fill, ink, shown(measured.time))
             }
-            Err(failure) => (NONE.to_owned(), "#777", failure.stage.name().to_owned()),
+            Err(failure) => (NONE.to_owned(), "#777", failure.stage.label().to_owned()),
         };
         let is_best = Some(n) == best && row.result.is_ok();
         let (stroke, bold) = if is_best { ("#000\" stroke-width=\"2", " font-weight=\"bold\"") } else { ("#fff", "") };
@@ -167,8 +167,8 @@ fn legend(out: &mut String, colours: &Colours, left: usize, top: usize, unit: &s
 
 fn bars(rows: &[Row], title: &str, unit: &str) -> String {
     let order = order(rows);
-    let judged = order.iter().filter(|i| rows[**i].result.is_ok()).count();
-    let drawn = judged.min(MOST_BARS);
+    let measured = order.iter().filter(|i| rows[**i].result.is_ok()).count();
+    let drawn = measured.min(MOST_BARS);
     let parameters = varying(rows);
     let name = |row: &Row| {
         let parts = parameters.iter().map(|i| &row.point.0[*i]);
@@ -206,7 +206,7 @@ fn bars(rows: &[Row], title: &str, unit: &str) -> String {
             escaped(&shown(result.time)),
         );
     }
-    let (more, failed) = (judged - drawn, rows.len() - judged);
+    let (more, failed) = (measured - drawn, rows.len() - measured);
     let mut below = "shorter is better".to_owned();
     if !unit.is_empty() {
         below += &format!("; {unit}");

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use tile_interface::{Emit, InputKind, input_kind};
 
-use super::call::{Call, Judge, Source};
+use super::call::{Call, Source, TimeSource};
 use super::space::{Point, Template, mentions};
 use crate::options::{self, Options, SPECS};
 use crate::progress::Progress;
@@ -58,11 +58,11 @@ pub struct Row {
     /// The earlier row with the same PTX and launch.
     pub same_as: Option<usize>,
     pub resources: Option<KernelResources>,
-    pub result: Result<Judged, Failure>,
+    pub result: Result<Measurement, Failure>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Judged {
+pub struct Measurement {
     /// In microseconds if predicted; in the unit of the benchmark command otherwise.
     pub time: f64,
     pub prediction: Option<Prediction>,
@@ -94,7 +94,7 @@ pub enum Stage {
     Program,
     Compile,
     Assemble,
-    Judge,
+    Time,
     Check,
 }
 
@@ -104,9 +104,15 @@ impl Stage {
             Stage::Program => "program",
             Stage::Compile => "compile",
             Stage::Assemble => "assemble",
-            Stage::Judge => "judge",
+            Stage::Time => "judge",
             Stage::Check => "check",
         }
+    }
+
+    /// The name in texts for people. Differs from the name in files for [`Stage::Time`], which files still call by its
+    /// old name.
+    pub fn label(self) -> &'static str {
+        if self == Stage::Time { "timing" } else { self.name() }
     }
 
     fn failed(self, reason: impl Into<String>) -> Failure {
@@ -119,7 +125,7 @@ impl Stage {
 pub struct Counts {
     pub programs: usize,
     pub images: usize,
-    pub judgements: usize,
+    pub timings: usize,
 }
 
 /// A program with its compiler options.
@@ -177,15 +183,15 @@ impl Search<'_> {
             Some(Ok(trial)) => Some(trial.digest.as_str()),
             _ => None,
         }));
-        let judged =
-            self.each("tune: judge", &launches.firsts, |at| match (&trials[*at], image(*at), &programs[*at]) {
-                (Some(Ok(trial)), Some(Ok(image)), Ok(program)) => self.judge(&points[*at], trial, image, program),
-                _ => Err(Stage::Judge.failed("there is no image")),
+        let measured =
+            self.each("tune: timing", &launches.firsts, |at| match (&trials[*at], image(*at), &programs[*at]) {
+                (Some(Ok(trial)), Some(Ok(image)), Ok(program)) => self.time(&points[*at], trial, image, program),
+                _ => Err(Stage::Time.failed("there is no image")),
             });
         // Programs with equal PTX may still have different semantics, so each is checked.
         let launched = |i: usize| {
             let (launch, program) = (self.call.check.as_ref()?, programs[i].as_ref().ok()?);
-            judged[launches.of_index(i)?].as_ref().ok()?;
+            measured[launches.of_index(i)?].as_ref().ok()?;
             // A launch that cannot be filled in fails in the check.
             let words = launch.fill(&points[i]).unwrap_or_else(|why| format!("{i}: {why}"));
             Some(digest([program.digest.as_bytes(), words.as_bytes()]))
@@ -197,7 +203,7 @@ impl Search<'_> {
             _ => Err(Stage::Check.failed("there is no image")),
         });
         let counts =
-            Counts { programs: unique.firsts.len(), images: images.firsts.len(), judgements: launches.firsts.len() };
+            Counts { programs: unique.firsts.len(), images: images.firsts.len(), timings: launches.firsts.len() };
         let row = |i: usize| {
             let program = programs[i].as_ref();
             let resources = match image(i) {
@@ -212,13 +218,13 @@ impl Search<'_> {
                     (Some(Err(failure)), _) | (_, Some(Err(failure))) => return Err(failure.clone()),
                     _ => {}
                 }
-                let Some(n) = launches.of_index(i) else { return Err(Stage::Judge.failed("there is no launch")) };
-                let mut judged = judged[n].clone()?;
+                let Some(n) = launches.of_index(i) else { return Err(Stage::Time.failed("there is no launch")) };
+                let mut measured = measured[n].clone()?;
                 if let Some(n) = checks.of_index(i) {
                     checked[n].clone()?;
-                    judged.is_checked = true;
+                    measured.is_checked = true;
                 }
-                Ok(judged)
+                Ok(measured)
             });
             Row {
                 point: points[i].clone(),
@@ -378,17 +384,17 @@ impl Search<'_> {
     }
 
     fn trial(&self, point: &Point, image: &Image) -> Result<Trial, Failure> {
-        let failed = |why: String| Stage::Judge.failed(why);
+        let failed = |why: String| Stage::Time.failed(why);
         let words = match &self.call.launch {
             Some(launch) => words(launch, point, &OF_LAUNCHES).map_err(failed)?,
             None => vec![],
         };
         let mut fields: Vec<Vec<u8>> = vec![image.file.clone().into_bytes()];
         fields.extend(words.iter().map(|w| w.clone().into_bytes()));
-        match &self.call.judge {
+        match &self.call.time_source {
             // The contents of an array file may change under the same name.
-            Judge::Predicted(_) => fields.extend(words.iter().map(|w| contents_of(w))),
-            Judge::Command(text) => {
+            TimeSource::Predicted(_) => fields.extend(words.iter().map(|w| contents_of(w))),
+            TimeSource::Benchmark(text) => {
                 let seen = point.0.iter().filter(|(name, _)| mentions(text, name));
                 fields.extend(seen.map(|(name, value)| format!("{name}={value}").into_bytes()));
             }
@@ -416,17 +422,17 @@ impl Search<'_> {
         }
     }
 
-    fn judge(&self, point: &Point, trial: &Trial, image: &Image, program: &Program) -> Result<Judged, Failure> {
-        let failed = |why: String| Stage::Judge.failed(why);
+    fn time(&self, point: &Point, trial: &Trial, image: &Image, program: &Program) -> Result<Measurement, Failure> {
+        let failed = |why: String| Stage::Time.failed(why);
         let registers = self.resources(point, image).map(|r| r.registers);
-        match &self.call.judge {
-            Judge::Predicted(_) => {
+        match &self.call.time_source {
+            TimeSource::Predicted(_) => {
                 let told = self.predict(trial, registers).map_err(failed)?;
                 let (time, prediction) =
                     prediction(&told).ok_or_else(|| failed("tile-run reported no time".to_owned()))?;
-                Ok(Judged { time, prediction: Some(prediction), is_checked: false })
+                Ok(Measurement { time, prediction: Some(prediction), is_checked: false })
             }
-            Judge::Command(text) => {
+            TimeSource::Benchmark(text) => {
                 let path = |file: &str| self.directory.join(file).into_os_string();
                 let mut variables = vec![("program", path(&program.file)), ("ptx", path(&image.file))];
                 variables.extend(image.cubin.as_deref().map(|file| ("cubin", path(file))));
@@ -435,7 +441,7 @@ impl Search<'_> {
                 let answer = format!("answer-{}", trial.digest);
                 let printed = self.shell(text, point, &variables, &answer).map_err(failed)?;
                 let time = last_number(&String::from_utf8_lossy(&printed)).map_err(failed)?;
-                Ok(Judged { time, prediction: None, is_checked: false })
+                Ok(Measurement { time, prediction: None, is_checked: false })
             }
         }
     }
@@ -636,7 +642,7 @@ mod tests {
     }
 
     #[test]
-    fn judges_end_with_a_number() {
+    fn benchmarks_end_with_a_number() {
         assert_eq!(last_number("warm\n 12.5 \n\n"), Ok(12.5));
         assert_eq!(last_number(""), Err("the benchmark command printed nothing".into()));
         assert_eq!(last_number("1\nfast"), Err("the benchmark command's last line is not a number: fast".into()));

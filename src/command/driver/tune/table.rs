@@ -7,7 +7,7 @@ use super::search::{Counts, Row, prediction_json};
 /// The order of rows in all outputs: the fastest first, failures last. Ties keep their order.
 pub fn order(rows: &[Row]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..rows.len()).collect();
-    let time = |i: &usize| rows[*i].result.as_ref().map_or(f64::INFINITY, |judged| judged.time);
+    let time = |i: &usize| rows[*i].result.as_ref().map_or(f64::INFINITY, |measured| measured.time);
     order.sort_by(|a, b| time(a).total_cmp(&time(b)));
     order
 }
@@ -41,10 +41,10 @@ pub fn text(rows: &[Row], unit: &str) -> String {
     for at in order(rows) {
         let row = &rows[at];
         let mut line: Vec<String> = row.point.0.iter().map(|(_, value)| value.clone()).collect();
-        let judged = row.result.as_ref().ok();
-        let prediction = judged.and_then(|j| j.prediction.as_ref());
+        let measured = row.result.as_ref().ok();
+        let prediction = measured.and_then(|j| j.prediction.as_ref());
         let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
-        line.push(or_dash(judged.map(|j| shown(j.time))));
+        line.push(or_dash(measured.map(|j| shown(j.time))));
         if predicted {
             line.push(or_dash(prediction.map(|p| format!("{:.0}", p.clocks))));
             line.push(or_dash(prediction.map(|p| p.resident.to_string())));
@@ -54,7 +54,7 @@ pub fn text(rows: &[Row], unit: &str) -> String {
             line.push(or_dash(row.resources.as_ref().map(|r| (r.spill_stores + r.spill_loads).to_string())));
         }
         line.push(match &row.result {
-            Err(failure) => format!("{}: {}", failure.stage.name(), failure.reason),
+            Err(failure) => format!("{}: {}", failure.stage.label(), failure.reason),
             Ok(_) => prediction.map(|p| format!("{} {:.0} %", p.busiest, p.busy * 100.0)).unwrap_or_default(),
         });
         cells.rows.push(line);
@@ -110,13 +110,13 @@ pub fn tabs(rows: &[Row], unit: &str) -> String {
     cells.head.extend(fixed.iter().map(|s| (*s).to_owned()));
     for at in order(rows) {
         let row = &rows[at];
-        let judged = row.result.as_ref().ok();
+        let measured = row.result.as_ref().ok();
         let failure = row.result.as_ref().err();
-        let prediction = judged.and_then(|j| j.prediction.as_ref());
+        let prediction = measured.and_then(|j| j.prediction.as_ref());
         let resources = row.resources.as_ref();
         let mut line: Vec<String> = row.point.0.iter().map(|(_, value)| value.clone()).collect();
         let texts = [
-            judged.map(|j| j.time.to_string()),
+            measured.map(|j| j.time.to_string()),
             prediction.map(|p| p.clocks.to_string()),
             prediction.map(|p| p.resident.to_string()),
             prediction.map(|p| p.limited_by.clone()),
@@ -125,7 +125,7 @@ pub fn tabs(rows: &[Row], unit: &str) -> String {
             resources.map(|r| r.registers.to_string()),
             resources.map(|r| (r.spill_stores + r.spill_loads).to_string()),
             resources.map(|r| r.shared_memory.to_string()),
-            judged.map(|j| j.is_checked.to_string()),
+            measured.map(|j| j.is_checked.to_string()),
             row.same_as.map(|n| rows[n].point.shown()),
             failure.map(|f| f.stage.name().to_owned()),
             failure.map(|f| f.reason.replace('\t', " ")),
@@ -148,10 +148,10 @@ pub fn json(rows: &[Row], unit: &str, counts: Counts) -> String {
         let mut fields = Map::new();
         fields.insert("parameters".into(), parameters.into());
         match &row.result {
-            Ok(judged) => {
-                fields.insert("time".into(), json!(judged.time));
-                fields.insert("checked".into(), json!(judged.is_checked));
-                fields.extend(judged.prediction.as_ref().map(|p| ("prediction".into(), prediction_json(p))));
+            Ok(measured) => {
+                fields.insert("time".into(), json!(measured.time));
+                fields.insert("checked".into(), json!(measured.is_checked));
+                fields.extend(measured.prediction.as_ref().map(|p| ("prediction".into(), prediction_json(p))));
             }
             Err(failure) => {
                 fields.insert("failed_in".into(), json!(failure.stage.name()));
@@ -173,7 +173,7 @@ pub fn json(rows: &[Row], unit: &str, counts: Counts) -> String {
     let variants: Vec<Value> = order(rows).into_iter().map(variant).collect();
     let table = json!({
         "format": 1, "unit": unit, "programs": counts.programs, "images": counts.images,
-        "judgements": counts.judgements, "variants": variants,
+        "judgements": counts.timings, "variants": variants,
     });
     format!("{table:#}\n")
 }
@@ -188,7 +188,7 @@ pub fn summary(rows: &[Row], unit: &str, counts: Counts) -> String {
         failed,
         number(counts.programs, "distinct program"),
         number(counts.images, "distinct PTX file"),
-        number(counts.judgements, "timing")
+        number(counts.timings, "timing")
     );
     let best = order(rows).into_iter().find_map(|at| Some((at, rows[at].result.as_ref().ok()?.time)));
     match best {
@@ -202,7 +202,7 @@ pub fn summary(rows: &[Row], unit: &str, counts: Counts) -> String {
 
 #[cfg(test)]
 pub(super) mod tests {
-    use super::super::search::{Failure, Judged, Prediction, Stage};
+    use super::super::search::{Failure, Measurement, Prediction, Stage};
     use super::super::space::Point;
     use super::*;
     use crate::resources::KernelResources;
@@ -219,14 +219,14 @@ pub(super) mod tests {
             busy: 0.75,
         };
         let failure = Failure { stage: Stage::Compile, reason: "program:1:2: error: no\tway".into() };
-        let judged = |time| Judged { time, prediction: Some(prediction), is_checked: false };
+        let measured = |time| Measurement { time, prediction: Some(prediction), is_checked: false };
         Row {
             point: Point(point.map(|(name, value)| (name.into(), value.into())).collect()),
             program: Some("programs/a.mlir".into()),
             image: time.map(|_| "ptx/b.ptx".into()),
             same_as: None,
             resources: time.map(|_| KernelResources { registers: 40, spill_loads: 8, ..KernelResources::default() }),
-            result: time.map(judged).ok_or(failure),
+            result: time.map(measured).ok_or(failure),
         }
     }
 
@@ -251,7 +251,7 @@ pub(super) mod tests {
  64  a      -       -       -          -       -  compile: program:1:2: error: no\tway
 ";
         assert_eq!(text(&rows(), "us"), expected);
-        let counts = Counts { programs: 4, images: 2, judgements: 1 };
+        let counts = Counts { programs: 4, images: 2, timings: 1 };
         let done = "4 variants, 1 failed; 4 distinct programs, 2 distinct PTX files, 1 timing\n";
         assert_eq!(summary(&rows(), "us", counts), format!("best: T=128 M=a with 8.25 us\n{done}"));
         assert!(summary(&rows()[..1], "us", counts).starts_with("1 variant, 1 failed;"));
