@@ -26,7 +26,7 @@ use tile_diag::{Diagnostic, render};
 
 use crate::options::Options;
 use crate::toolchain::{self, Surroundings};
-use crate::{Identity, isolated};
+use crate::{Identity, messages};
 use local::Local;
 use tile_interface::{Emit, InputKind};
 
@@ -99,19 +99,8 @@ impl Messages {
         let text = String::from_utf8_lossy(&self.0);
         let (own, relayed): (Vec<&str>, Vec<&str>) = text.lines().partition(|line| line.starts_with('{'));
         let relayed = relayed.into_iter().map(|line| serde_json::from_str(line).unwrap_or(line.to_owned()));
-        (own.into_iter().filter_map(isolated::read).collect(), relayed.collect())
+        (own.into_iter().filter_map(messages::parse).collect(), relayed.collect())
     }
-}
-
-/// How to use the remote cache.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Remote {
-    #[default]
-    Whole,
-    /// Do not look up: the entry is known to be missing.
-    Missed,
-    /// Do not use: a call failed a moment ago.
-    LeftAlone,
 }
 
 /// The slot of a compilation. `None` if no cache is requested, or if the compilation has outputs that are not cached.

@@ -15,6 +15,8 @@ use std::path::Path;
 use std::process::{Command, ExitStatus};
 use std::time::{Duration, Instant};
 
+use crate::parent::end_with;
+pub use crate::parent::end_with_parent;
 use crate::process::Process;
 
 /// The number of output bytes to keep: more than a user reads, and enough for the messages of ptxas about the largest
@@ -217,31 +219,6 @@ pub fn user() -> u32 {
 pub fn end(status: u8) -> ! {
     // SAFETY: the call ends the process; skipping the exit handlers is intended.
     unsafe { libc::_exit(status.into()) }
-}
-
-/// Asks the system to kill this process when the thread that started it exits. Does nothing on systems without the
-/// feature.
-///
-/// # Errors
-/// The system's error.
-pub fn end_with_parent() -> io::Result<()> {
-    // SAFETY: the call takes integers and changes an attribute of this process only.
-    #[cfg(target_os = "linux")]
-    if unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) } != 0 {
-        return Err(io::Error::last_os_error());
-    }
-    Ok(())
-}
-
-/// [`end_with_parent`] for a process just forked by `parent`, which may have exited before this call. Safe between
-/// fork and exec: it only makes system calls with integer arguments and allocates nothing.
-pub fn end_with(parent: libc::pid_t) -> io::Result<()> {
-    end_with_parent()?;
-    // SAFETY: the call takes nothing and cannot fail.
-    if cfg!(target_os = "linux") && unsafe { libc::getppid() } != parent {
-        return Err(io::Error::from_raw_os_error(libc::ECHILD));
-    }
-    Ok(())
 }
 
 fn kill_when_parent_exits(command: &mut Command) {

@@ -25,6 +25,7 @@ use crate::panics::last_panic;
 use crate::ptxas::{self, Cubin, Job, Waiting};
 use crate::remarks::{self, RemarkFormat};
 use crate::resources::{self, KernelResources};
+use crate::shared::Remote;
 use crate::subcommand::{self, Subcommand};
 use crate::toolchain::{self, Surroundings};
 use crate::{Core, Identity, help, io_text, response};
@@ -49,20 +50,20 @@ pub const BYTECODE_VERSIONS: &[(u8, u8)] = &[(13, 1), (13, 2), (13, 3), (13, 4),
 const DELEGATED: &str = "TILEIRAS_DELEGATED";
 
 /// The values of [`DELEGATED`].
-const REMOTE: [(&str, cache::Remote); 3] =
-    [("1", cache::Remote::Whole), ("missed", cache::Remote::Missed), ("left-alone", cache::Remote::LeftAlone)];
+const REMOTE: [(&str, Remote); 3] =
+    [("1", Remote::Whole), ("missed", Remote::Missed), ("left-alone", Remote::LeftAlone)];
 
 /// What the program that started this core found out about the remote cache. `None` if no program started it.
-fn delegated() -> Option<cache::Remote> {
+fn delegated() -> Option<Remote> {
     let word = std::env::var_os(DELEGATED)?;
-    Some(REMOTE.iter().find(|(w, _)| word == *w).map_or(cache::Remote::Whole, |(_, remote)| *remote))
+    Some(REMOTE.iter().find(|(w, _)| word == *w).map_or(Remote::Whole, |(_, remote)| *remote))
 }
 
 /// The result of the cache lookup before the core is started.
 enum Recalled {
     /// The output came from a cache and is written.
     Given,
-    Missed(cache::Remote),
+    Missed(Remote),
 }
 
 /// The closing line of every failed compilation.
@@ -318,7 +319,7 @@ impl Session<'_> {
     }
 
     /// Runs another program that does the work, and reports a crash of it.
-    fn delegate(&mut self, name: &str, arguments: &[OsString], argv0: &OsString, remote: cache::Remote) -> Step<()> {
+    fn delegate(&mut self, name: &str, arguments: &[OsString], argv0: &OsString, remote: Remote) -> Step<()> {
         let here = std::env::current_exe().map_err(|e| self.core_missing(name, None, &io_text(&e)))?;
         let program = here.with_file_name(name);
         let mut command = Command::new(&program);
@@ -441,15 +442,15 @@ impl Session<'_> {
     fn recall(&mut self, options: &Options, identity: &Identity) -> Step<Recalled> {
         // A pipe can be read only once, so the compiling process must read it.
         if !cache::is_asked_for(options) || !options.input.is_file() {
-            return Ok(Recalled::Missed(cache::Remote::Whole));
+            return Ok(Recalled::Missed(Remote::Whole));
         }
         let prepared = self.prepare(options, identity)?;
-        let Some(slot) = prepared.slot else { return Ok(Recalled::Missed(cache::Remote::Whole)) };
+        let Some(slot) = prepared.slot else { return Ok(Recalled::Missed(Remote::Whole)) };
         let found = self.look(&slot);
         match found.entry {
             Some(entry) => self.give(options, &prepared.settings.output, &entry).map(|()| Recalled::Given),
-            None if found.warnings.is_empty() => Ok(Recalled::Missed(cache::Remote::Missed)),
-            None => Ok(Recalled::Missed(cache::Remote::LeftAlone)),
+            None if found.warnings.is_empty() => Ok(Recalled::Missed(Remote::Missed)),
+            None => Ok(Recalled::Missed(Remote::LeftAlone)),
         }
     }
 

@@ -15,13 +15,12 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use serde_json::Value;
-use tile_diag::{Code, Diagnostic, Location, Severity};
+use tile_diag::{Code, Diagnostic, Severity};
 use tile_interface::{
     Backend, CompileError, CompileOutput, CompileRequest, Compiler, DebugInfo, Instrumentation, scope,
 };
 
-use crate::{child, crash, io_text};
+use crate::{child, crash, io_text, messages};
 
 /// Closing messages of the child, which the caller prints itself.
 const CLOSING: [&str; 2] = ["failed to compile Tile IR program", "input does not correspond to Tile IR bytecode"];
@@ -64,12 +63,12 @@ impl Compiler for Isolated<'_> {
             .arg("--")
             .arg(child::descriptor_path(&input))
             // The caller does the cache lookup and stores the result.
-            .env_remove(crate::options::REMOTE_CACHE);
+            .env_remove(crate::shared::REMOTE_CACHE);
         let done = child::run(command, &[input.as_raw_fd(), output.as_raw_fd()], self.timeout).map_err(broken)?;
         let (mut failed, mut defect) = (false, None);
         for line in String::from_utf8_lossy(&done.output).lines() {
             // Any other line was printed by a library before it ended the process.
-            let diagnostic = read(line).unwrap_or_else(|| Diagnostic::new(Severity::Note, line));
+            let diagnostic = messages::parse(line).unwrap_or_else(|| Diagnostic::new(Severity::Note, line));
             failed |= diagnostic.severity == Severity::Error;
             // The caller reports an internal error, as it does for a compiler in its own process.
             if let Some(text) = diagnostic.message.strip_prefix("internal error: ")
@@ -133,33 +132,6 @@ fn arguments(request: &CompileRequest<'_>) -> Vec<OsString> {
     all
 }
 
-/// Parses a message written by [`tile_diag::render::json`].
-pub(crate) fn read(line: &str) -> Option<Diagnostic> {
-    let value: Value = serde_json::from_str(line).ok()?;
-    let severities = [Severity::Error, Severity::Warning, Severity::Remark, Severity::Note];
-    let name = value.get("severity")?.as_str()?;
-    let severity = severities.into_iter().find(|s| s.name() == name)?;
-    let mut diagnostic = Diagnostic::new(severity, value.get("message")?.as_str()?);
-    diagnostic.code = value.get("code").and_then(Value::as_str).and_then(Code::parse);
-    diagnostic.location = location(value.get("location"));
-    for note in value.get("notes").and_then(Value::as_array).into_iter().flatten() {
-        let message = note.get("message")?.as_str()?;
-        diagnostic = match location(note.get("location")) {
-            Some(at) => diagnostic.note_at(message, at),
-            None => diagnostic.note(message),
-        };
-    }
-    Some(diagnostic)
-}
-
-fn location(value: Option<&Value>) -> Option<Location> {
-    let value = value?;
-    let number = |name: &str| value.get(name).and_then(Value::as_u64).and_then(|n| u32::try_from(n).ok()).unwrap_or(0);
-    let mut location = Location::new(value.get("file")?.as_str()?, number("line"), number("column"));
-    location.scope = value.get("scope").and_then(Value::as_str).map(str::to_owned);
-    Some(location)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -213,13 +185,5 @@ mod tests {
         let (result, said) = by(&format!("cat >&2 <<'END'\n{place}{last}END\nexit 70"));
         assert_eq!(result, Err(CompileError::Internal("the pass 'p' panicked".into())));
         assert_eq!(said, [Diagnostic::new(Severity::Error, "internal error in p: bad")]);
-    }
-
-    #[test]
-    fn messages_keep_their_parts() {
-        let sent = Diagnostic::error(Code::CompileFailed, "bad \u{7}").at(Location::new("f", 1, 2)).note("because");
-        assert_eq!(read(&tile_diag::render::json(&sent)), Some(sent));
-        assert_eq!(read("{}"), None);
-        assert_eq!(read("LLVM ERROR"), None);
     }
 }

@@ -10,13 +10,14 @@
 //! error.
 //!
 //! * [`cl`]: the command-line grammar; [`options`]: the table of options; [`help`]: the help text.
-//! * [`toolchain`], [`ptxas`], [`child`], [`process`]: finding and running NVIDIA's assembler.
+//! * [`toolchain`], [`ptxas`], [`child`], [`process`], [`parent`]: finding and running NVIDIA's assembler.
 //! * [`crash`]: reports crashes of the compiler; [`isolated`]: runs the compiler in a child process.
 //! * [`subcommand`], [`doctor`], [`batch`], [`tune`]: the subcommands.
 //! * [`progress`]: progress of long work.
 //! * [`completions`], [`manual`]: shell completions and the manual page.
 //! * [`repro`]: reproducers of failures.
-//! * [`cache`]: results of earlier compilations.
+//! * [`cache`]: results of earlier compilations; [`messages`]: their diagnostics, and those of a child process.
+//! * [`shared`]: settings that several of these share.
 //! * [`hostobj`]: host objects that embed cubins.
 //! * [`files`]: bounded reads of files.
 //! * [`output`]: files that are written completely or not at all.
@@ -39,9 +40,12 @@ pub mod hostobj;
 pub mod isolated;
 mod libraries;
 pub mod manual;
+pub mod messages;
 pub mod options;
 pub mod output;
 mod panics;
+#[allow(unsafe_code, reason = "system calls between fork and exec")]
+pub mod parent;
 #[allow(unsafe_code, reason = "system calls between fork and exec")]
 pub mod process;
 pub mod progress;
@@ -50,6 +54,7 @@ pub mod remarks;
 pub mod repro;
 pub mod resources;
 pub mod response;
+pub mod shared;
 pub mod subcommand;
 pub mod toolchain;
 pub mod tune;

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use tile_targets::{TARGETS, Target};
 
-use crate::cache::Remote;
 use crate::cl::{Glue, Parsed, Spec, ValueKind};
 use crate::hostobj::{HostArch, HostOs};
 use crate::remarks::{RemarkFilter, RemarkFormat, RemarkOptions};
+use crate::shared::{REMOTE_CACHE, Remote};
 use tile_interface::{DebugInfo, Emit, Instrumentation, Level};
 
 const GENERIC: &str = "Generic options";
@@ -467,9 +467,6 @@ const SWITCHES: [(&str, &str); 4] = [
 /// Environment variables that supply the value of an option.
 const VALUES: [(&str, &str); 2] =
     [(REMOTE_CACHE, "remote-cache"), ("TILEIRAS_REMOTE_CACHE_TIMEOUT", "remote-cache-timeout")];
-
-/// The variable of the environment that names a remote cache.
-pub const REMOTE_CACHE: &str = "TILEIRAS_REMOTE_CACHE";
 
 /// The option's value, falling back to its environment variable. An empty value counts as unset.
 fn given(parsed: &Parsed, option: &str) -> Option<OsString> {

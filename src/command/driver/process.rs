@@ -165,7 +165,7 @@ impl Plan {
         let done = |result: c_int| (result != -1).then_some(());
         // SAFETY: guaranteed by the caller; the descriptors are inherited from the parent.
         unsafe {
-            crate::child::end_with(self.starter).ok()?;
+            crate::parent::end_with(self.starter).ok()?;
             done(libc::setpgid(0, 0))?;
             for (from, to) in [(&self.input, 0), (&self.output, 1), (&self.output, 2)] {
                 done(libc::dup2(from.as_raw_fd(), to))?;

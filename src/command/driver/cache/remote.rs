@@ -15,8 +15,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use sha2::{Digest, Sha256};
 use tile_remote::{Address, Trouble};
 
-use super::{Entry, Name, Remote, Store};
+use super::{Entry, Name, Store};
 use crate::options::Options;
+use crate::shared::Remote;
 
 /// The default limit on the delay of a compilation by a server.
 const PATIENCE: Duration = Duration::from_secs(1);
