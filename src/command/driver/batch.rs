@@ -187,7 +187,7 @@ fn refusal(input: &Path, output: &Path) -> Option<Diagnostic> {
             format!("cannot open output file '{}': {why}, and opening it could block the batch", output.display());
         Diagnostic::error(Code::UnopenableOutput, text)
     };
-    files::waits_to_read(input).map(unreadable).or_else(|| files::waits_to_write(output).map(unopenable))
+    files::read_may_block(input).map(unreadable).or_else(|| files::write_may_block(output).map(unopenable))
 }
 
 #[cfg(test)]

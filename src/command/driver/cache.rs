@@ -27,7 +27,7 @@ use tile_diag::{Diagnostic, render};
 use crate::options::Options;
 use crate::toolchain::{self, Surroundings};
 use crate::{Identity, messages};
-use local::Local;
+use local::LocalStore;
 use tile_interface::{Emit, InputKind};
 
 const MAGIC: &[u8; 16] = b"tileiras cache3\n";
@@ -116,7 +116,7 @@ pub fn slot(
     surroundings: &Surroundings,
 ) -> Result<Option<Slot>, String> {
     let remote = remote_store(options)?;
-    let local = options.cache_dir.as_ref().map(|directory| Local::new(directory.clone(), options.shared_cache));
+    let local = options.cache_dir.as_ref().map(|directory| LocalStore::new(directory.clone(), options.shared_cache));
     if remote.is_none() && local.is_none() {
         return Ok(None);
     }
@@ -124,7 +124,7 @@ pub fn slot(
         || options.explore_data.is_some()
         || options.resource_usage_file.is_some()
         || options.remarks.any()
-        || options.pipeline_options.iter().any(|o| TELLING.iter().any(|name| is_set(o, name)))
+        || options.pipeline_options.iter().any(|o| SIDE_OUTPUTS.iter().any(|name| is_set(o, name)))
         || options.instrumentation != Default::default();
     if wants_more {
         return Ok(None);
@@ -147,7 +147,7 @@ fn name(
     surroundings: &Surroundings,
     digests: &files::Digests,
 ) -> Option<Name> {
-    let mut key = Key(Sha256::new());
+    let mut key = KeyHasher(Sha256::new());
     key.add(identity.version.as_bytes()).add(identity.sources.as_bytes()).add(identity.llvm.as_bytes());
     // The same sources built for another architecture are a different compiler.
     key.add(std::env::consts::ARCH.as_bytes());
@@ -186,13 +186,13 @@ fn name(
 }
 
 /// Whether the options request a cache.
-pub fn is_asked_for(options: &Options) -> bool {
+pub fn is_requested(options: &Options) -> bool {
     options.cache_dir.is_some() || options.remote_cache.is_some()
 }
 
 #[cfg(feature = "remote-cache")]
 fn remote_store(options: &Options) -> Result<Option<Box<dyn Store>>, String> {
-    let store = remote::Server::of(options)?;
+    let store = remote::RemoteStore::of(options)?;
     Ok(store.map(|store| Box::new(store) as Box<dyn Store>))
 }
 
@@ -208,7 +208,7 @@ fn remote_store(options: &Options) -> Result<Option<Box<dyn Store>>, String> {
 }
 
 /// Pipeline options that make the compiler print or write something in addition to the output.
-const TELLING: &[&str] = &["emit-line-info", "snapshot-lines", "dump-host"];
+const SIDE_OUTPUTS: &[&str] = &["emit-line-info", "snapshot-lines", "dump-host"];
 
 /// Whether `option` sets `name` to a value.
 fn is_set(option: &std::ffi::OsStr, name: &str) -> bool {
@@ -217,10 +217,10 @@ fn is_set(option: &std::ffi::OsStr, name: &str) -> bool {
 }
 
 /// Hashes fields together with their lengths, so that different lists of fields have different encodings.
-struct Key(Sha256);
+struct KeyHasher(Sha256);
 
-impl Key {
-    fn add(&mut self, field: &[u8]) -> &mut Key {
+impl KeyHasher {
+    fn add(&mut self, field: &[u8]) -> &mut KeyHasher {
         self.0.update((field.len() as u64).to_le_bytes());
         self.0.update(field);
         self
@@ -282,7 +282,7 @@ impl Entry {
 
     /// The hash of the contents and the name.
     fn hash(&self, name: &Name) -> [u8; HASH] {
-        let mut key = Key(Sha256::new());
+        let mut key = KeyHasher(Sha256::new());
         key.add(MAGIC).add(name).add(&self.messages.0).add(&self.output);
         key.finish()
     }

@@ -113,7 +113,7 @@ impl Drop for Running {
 }
 
 /// A pipe and its capacity. Writes of up to that many bytes never block. `capacity` is a request to the system.
-pub fn roomy_pipe(capacity: usize) -> io::Result<(io::PipeReader, io::PipeWriter, usize)> {
+pub fn pipe_with_capacity(capacity: usize) -> io::Result<(io::PipeReader, io::PipeWriter, usize)> {
     let (reader, writer) = io::pipe()?;
     #[cfg(target_os = "linux")]
     // SAFETY: fcntl on a descriptor that is open, with integers.
@@ -138,7 +138,7 @@ pub fn run_as_part(mut command: Command) -> io::Result<ExitStatus> {
 /// Makes the allocator request memory rarely and in large pieces, and return none. For a short-lived process.
 ///
 /// The first piece may consist of huge pages, each of which takes one page fault instead of 512.
-pub fn take_memory_in_large_pieces() {
+pub fn use_large_allocations() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     // SAFETY: mallopt sets numbers of the allocator, which ignores invalid ones. The advice concerns memory between
     // the end of the allocations and the end of the heap, and changes no contents.
@@ -158,9 +158,9 @@ pub fn take_memory_in_large_pieces() {
     }
 }
 
-/// The equivalent of [`take_memory_in_large_pieces`] for a tool with glibc's allocator, set by an environment
-/// variable. Other tools ignore the variable. A value set by the user is kept.
-pub fn give_memory_in_large_pieces(command: &mut Command) {
+/// The equivalent of [`use_large_allocations`] for a tool with glibc's allocator, set by an environment variable.
+/// Other tools ignore the variable. A value set by the user is kept.
+pub fn request_large_allocations(command: &mut Command) {
     const TUNABLES: &str = "GLIBC_TUNABLES";
     if std::env::var_os(TUNABLES).is_none() {
         let numbers =
@@ -295,7 +295,7 @@ fn open_pidfd(child: libc::pid_t) -> Option<OwnedFd> {
 /// not writable is an error in both cases, so that the requirements of a call do not depend on the system.
 ///
 /// A file on a disk, even a short-lived one, costs journal writes.
-pub fn fleeting_file(directory: &Path) -> io::Result<File> {
+pub fn memory_file(directory: &Path) -> io::Result<File> {
     #[cfg(target_os = "linux")]
     {
         use std::os::unix::ffi::OsStrExt;
@@ -310,7 +310,7 @@ pub fn fleeting_file(directory: &Path) -> io::Result<File> {
             }
         }
     }
-    nameless_file(directory)
+    unnamed_file(directory)
 }
 
 /// The path by which a process that inherits the descriptor can open the file.
@@ -320,7 +320,7 @@ pub fn descriptor_path(file: &impl AsRawFd) -> String {
 }
 
 /// Creates an empty, unnamed file in `directory`. It vanishes with its last descriptor, however the process ends.
-pub fn nameless_file(directory: &Path) -> io::Result<File> {
+pub fn unnamed_file(directory: &Path) -> io::Result<File> {
     use std::os::unix::fs::OpenOptionsExt;
     let mut options = File::options();
     options.read(true).write(true).mode(0o600);
@@ -399,9 +399,9 @@ mod tests {
     fn memory_in_large_pieces_is_memory() {
         let fill = |n: usize| (0..n).map(|i| vec![i; 100]).collect::<Vec<_>>();
         let before = fill(500);
-        take_memory_in_large_pieces();
+        use_large_allocations();
         let between = fill(20_000);
-        take_memory_in_large_pieces();
+        use_large_allocations();
         for many in [before, between, fill(20_000)] {
             assert!(many.iter().enumerate().all(|(i, v)| *v == vec![i; 100]));
         }
@@ -430,7 +430,7 @@ mod tests {
 
     #[test]
     fn a_tool_that_is_dropped_is_killed() {
-        let (reader, mut writer, capacity) = roomy_pipe(1 << 17).unwrap();
+        let (reader, mut writer, capacity) = pipe_with_capacity(1 << 17).unwrap();
         assert!(capacity >= 4096);
         let mut command = shell("cat <&$FD; sleep 60");
         command.env("FD", reader.as_raw_fd().to_string());
@@ -453,8 +453,8 @@ mod tests {
     #[test]
     fn only_named_descriptors_pass() {
         let directory = std::env::temp_dir();
-        let mut given = nameless_file(&directory).unwrap();
-        let source = nameless_file(&directory).unwrap();
+        let mut given = unnamed_file(&directory).unwrap();
+        let source = unnamed_file(&directory).unwrap();
         // A descriptor without close-on-exec, as other programs may leak it, with a number that nothing else uses.
         // SAFETY: fcntl duplicates a descriptor that this test owns, and nothing else owns the result.
         let kept = unsafe { OwnedFd::from_raw_fd(libc::fcntl(source.as_raw_fd(), libc::F_DUPFD, 200)) };
@@ -472,7 +472,7 @@ mod tests {
 
     #[test]
     fn nameless_files_need_a_directory() {
-        for make in [nameless_file, fleeting_file] {
+        for make in [unnamed_file, memory_file] {
             for directory in ["/nonexistent", "/dev/null", "/bin/sh"] {
                 assert!(make(Path::new(directory)).is_err(), "{directory}");
             }
@@ -484,7 +484,7 @@ mod tests {
     #[test]
     fn fleeting_files_are_files() {
         let directory = tempfile::tempdir().unwrap();
-        let mut file = fleeting_file(directory.path()).unwrap();
+        let mut file = memory_file(directory.path()).unwrap();
         file.write_all(b"longer than what follows").unwrap();
         let script = format!("echo text > /proc/self/fd/{}", file.as_raw_fd());
         assert!(run(shell(&script), &[file.as_raw_fd()], None).unwrap().status.success());

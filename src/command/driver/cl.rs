@@ -68,7 +68,7 @@ pub enum Glue {
 
 /// A checked value.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Value {
+pub enum OptionValue {
     Flag(bool),
     Integer(i64),
     Choice(&'static str),
@@ -79,7 +79,7 @@ pub enum Value {
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Parsed {
     /// In order, with aliases resolved.
-    pub occurrences: Vec<(&'static str, Value)>,
+    pub occurrences: Vec<(&'static str, OptionValue)>,
     pub positionals: Vec<OsString>,
     /// Complete lines, in order.
     pub errors: Vec<String>,
@@ -88,38 +88,38 @@ pub struct Parsed {
 }
 
 impl Parsed {
-    fn last(&self, name: &str) -> Option<&Value> {
+    fn last(&self, name: &str) -> Option<&OptionValue> {
         self.occurrences.iter().rev().find(|(n, _)| *n == name).map(|(_, v)| v)
     }
 
     pub fn flag(&self, name: &str) -> bool {
-        matches!(self.last(name), Some(Value::Flag(true)))
+        matches!(self.last(name), Some(OptionValue::Flag(true)))
     }
 
     pub fn integer(&self, name: &str) -> Option<i64> {
         match self.last(name) {
-            Some(Value::Integer(n)) => Some(*n),
+            Some(OptionValue::Integer(n)) => Some(*n),
             _ => None,
         }
     }
 
     pub fn choice(&self, name: &str) -> Option<&'static str> {
         match self.last(name) {
-            Some(Value::Choice(c)) => Some(c),
+            Some(OptionValue::Choice(c)) => Some(c),
             _ => None,
         }
     }
 
     pub fn text(&self, name: &str) -> Option<&OsStr> {
         match self.last(name) {
-            Some(Value::Text(t)) => Some(t),
+            Some(OptionValue::Text(t)) => Some(t),
             _ => None,
         }
     }
 
     pub fn list(&self, name: &str) -> Vec<OsString> {
         let texts = self.occurrences.iter().filter(|(n, _)| *n == name);
-        texts.filter_map(|(_, v)| if let Value::Text(t) = v { Some(t.clone()) } else { None }).collect()
+        texts.filter_map(|(_, v)| if let OptionValue::Text(t) = v { Some(t.clone()) } else { None }).collect()
     }
 }
 
@@ -287,23 +287,23 @@ pub fn dashed(name: &str) -> String {
     format!("{}{name}", if name.chars().count() == 1 { "-" } else { "--" })
 }
 
-fn check(spec: &Spec, value: Option<Vec<u8>>) -> Result<Value, String> {
+fn check(spec: &Spec, value: Option<Vec<u8>>) -> Result<OptionValue, String> {
     let text = value.as_deref().map(|v| String::from_utf8_lossy(v).into_owned()).unwrap_or_default();
     match spec.value {
         ValueKind::Flag => match text.as_str() {
-            "" | "true" | "TRUE" | "True" | "1" => Ok(Value::Flag(true)),
-            "false" | "FALSE" | "False" | "0" => Ok(Value::Flag(false)),
+            "" | "true" | "TRUE" | "True" | "1" => Ok(OptionValue::Flag(true)),
+            "false" | "FALSE" | "False" | "0" => Ok(OptionValue::Flag(false)),
             _ => Err(format!("'{text}' is invalid value for boolean argument! Try 0 or 1")),
         },
         ValueKind::Integer => parse_integer(&text)
-            .map(Value::Integer)
+            .map(OptionValue::Integer)
             .ok_or_else(|| format!("'{text}' value invalid for integer argument!")),
         ValueKind::Choice(choices) => match choices.iter().find(|(name, _)| *name == text) {
-            Some((name, _)) => Ok(Value::Choice(name)),
+            Some((name, _)) => Ok(OptionValue::Choice(name)),
             None => Err(format!("Cannot find option named '{text}'!")),
         },
         ValueKind::Text | ValueKind::OptionalText | ValueKind::List | ValueKind::Action => {
-            Ok(Value::Text(OsString::from_vec(value.unwrap_or_default())))
+            Ok(OptionValue::Text(OsString::from_vec(value.unwrap_or_default())))
         }
     }
 }

@@ -25,7 +25,7 @@ use crate::panics::last_panic;
 use crate::ptxas::{self, Cubin, Job, Waiting};
 use crate::remarks::{self, RemarkFormat};
 use crate::resources::{self, KernelResources};
-use crate::shared::Remote;
+use crate::shared::RemoteUse;
 use crate::subcommand::{self, Subcommand};
 use crate::toolchain::{self, Surroundings};
 use crate::{Core, Identity, help, io_text, response};
@@ -50,20 +50,21 @@ pub const BYTECODE_VERSIONS: &[(u8, u8)] = &[(13, 1), (13, 2), (13, 3), (13, 4),
 const DELEGATED: &str = "TILEIRAS_DELEGATED";
 
 /// The values of [`DELEGATED`].
-const REMOTE: [(&str, Remote); 3] =
-    [("1", Remote::Whole), ("missed", Remote::Missed), ("left-alone", Remote::LeftAlone)];
+const REMOTE: [(&str, RemoteUse); 3] =
+    [("1", RemoteUse::Full), ("missed", RemoteUse::StoreOnly), ("left-alone", RemoteUse::Off)];
 
 /// What the program that started this core found out about the remote cache. `None` if no program started it.
-fn delegated() -> Option<Remote> {
+fn delegated() -> Option<RemoteUse> {
     let word = std::env::var_os(DELEGATED)?;
-    Some(REMOTE.iter().find(|(w, _)| word == *w).map_or(Remote::Whole, |(_, remote)| *remote))
+    Some(REMOTE.iter().find(|(w, _)| word == *w).map_or(RemoteUse::Full, |(_, remote)| *remote))
 }
 
 /// The result of the cache lookup before the core is started.
-enum Recalled {
+enum CacheLookup {
     /// The output came from a cache and is written.
-    Given,
-    Missed(Remote),
+    Hit,
+    /// How the core may use the remote cache.
+    Miss(RemoteUse),
 }
 
 /// The closing line of every failed compilation.
@@ -72,7 +73,7 @@ const FAILED: &str = "failed to compile Tile IR program";
 /// Ends the command. All diagnostics have been reported.
 struct Exit(u8);
 
-type Step<T> = Result<T, Exit>;
+type Result<T, E = Exit> = std::result::Result<T, E>;
 
 /// Runs the command and returns its exit status.
 pub fn run(
@@ -85,7 +86,7 @@ pub fn run(
     let argv0 = arguments.first().cloned().unwrap_or_else(|| "tileiras".into());
     let last = matches!(core, Core::Guarded(_));
     let mut session =
-        Session { stdout, stderr, format: DiagnosticFormat::Auto, source: None, kept: None, last_words: None, last };
+        Session { stdout, stderr, format: DiagnosticFormat::Auto, source: None, kept: None, last_error: None, last };
     match session.run(arguments, &argv0, identity, core) {
         Ok(()) => 0,
         Err(Exit(status)) => status,
@@ -101,13 +102,13 @@ struct Session<'a> {
     /// The diagnostics of this compilation, collected for the cache.
     kept: Option<cache::Messages>,
     /// The error that ended the command.
-    last_words: Option<String>,
+    last_error: Option<String>,
     /// Whether the process exits with the command.
     last: bool,
 }
 
 impl Session<'_> {
-    fn run(&mut self, arguments: Vec<OsString>, argv0: &OsString, identity: &Identity, core: &Core<'_>) -> Step<()> {
+    fn run(&mut self, arguments: Vec<OsString>, argv0: &OsString, identity: &Identity, core: &Core<'_>) -> Result<()> {
         let program = Path::new(argv0).file_name().unwrap_or_default().to_string_lossy().into_owned();
         let arguments = match response::expand(arguments) {
             Ok(arguments) => arguments,
@@ -138,37 +139,37 @@ impl Session<'_> {
             self.inform(&help::COMPILER.text(&program, false, false))?;
             return Err(self.fail(Diagnostic::error(Code::NoInput, "no input file provided")));
         };
-        if let Some(missing) = options::missing_feature(&parsed) {
+        if let Some(missing) = options::unsupported_feature(&parsed) {
             return Err(self.command_line_error(&format!("{program}: {missing}")));
         }
         let mut options = options::options(&parsed, PathBuf::from(input));
         options.remote = delegated().unwrap_or_default();
         match core {
             Core::Program(name) => {
-                let remote = match self.recall(&options, identity)? {
-                    Recalled::Given => return Ok(()),
-                    Recalled::Missed(remote) => remote,
+                let remote = match self.look_up(&options, identity)? {
+                    CacheLookup::Hit => return Ok(()),
+                    CacheLookup::Miss(remote) => remote,
                 };
                 // This program outlives a crash of the core, so it writes the reproducer.
                 let done = self.delegate(name, &arguments, argv0, remote);
-                self.keep_reproducer(done, &options, &arguments, identity)
+                self.write_reproducer(done, &options, &arguments, identity)
             }
             Core::Guarded(compiler) => {
                 let done = match crash::forerunner() {
-                    Some(signal) => Err(self.stopped_by(signal)),
+                    Some(signal) => Err(self.report_signal(signal)),
                     None => self.compile_guarded(&options, &arguments, identity, *compiler),
                 };
-                self.keep_reproducer(done, &options, &arguments, identity)
+                self.write_reproducer(done, &options, &arguments, identity)
             }
             Core::InProcess(compiler) => {
                 let done = self.compile(&options, identity, *compiler);
-                if delegated().is_some() { done } else { self.keep_reproducer(done, &options, &arguments, identity) }
+                if delegated().is_some() { done } else { self.write_reproducer(done, &options, &arguments, identity) }
             }
         }
     }
 
     /// Prints requested text. A closed pipe is not an error: its reader has read enough.
-    fn inform(&mut self, text: &str) -> Step<()> {
+    fn inform(&mut self, text: &str) -> Result<()> {
         match self.stdout.write_all(text.as_bytes()).and_then(|()| self.stdout.flush()) {
             Err(e) if e.kind() != io::ErrorKind::BrokenPipe => {
                 Err(self.fail(Diagnostic::error(Code::WriteFailed, OutputError::Write(e).to_string())))
@@ -183,7 +184,7 @@ impl Session<'_> {
         rest: &[OsString],
         identity: &Identity,
         core: &Core<'_>,
-    ) -> Step<()> {
+    ) -> Result<()> {
         match (subcommand.name(), rest) {
             (_, [only]) if only == "--help" || only == "-h" => self.inform(&subcommand.help()),
             ("doctor", []) => self.doctor(identity, core),
@@ -201,7 +202,7 @@ impl Session<'_> {
         }
     }
 
-    fn doctor(&mut self, identity: &Identity, core: &Core<'_>) -> Step<()> {
+    fn doctor(&mut self, identity: &Identity, core: &Core<'_>) -> Result<()> {
         let installation = Installation {
             program: std::env::current_exe().ok(),
             core: match core {
@@ -222,7 +223,7 @@ impl Session<'_> {
         }
     }
 
-    fn batch(&mut self, arguments: &[OsString]) -> Step<()> {
+    fn batch(&mut self, arguments: &[OsString]) -> Result<()> {
         let call = batch::call(arguments).map_err(|e| self.command_line_error(&format!("tileiras: batch: {e}")))?;
         let name = call.manifest.display();
         let text = files::read_text(&call.manifest).map_err(|e| {
@@ -256,7 +257,7 @@ impl Session<'_> {
         }
     }
 
-    fn completions(&mut self, shell: &str) -> Step<()> {
+    fn completions(&mut self, shell: &str) -> Result<()> {
         match Shell::by_name(shell) {
             Some(shell) => self.inform(&completions::script(&help::COMPILER, "tileiras", shell)),
             None => {
@@ -266,7 +267,7 @@ impl Session<'_> {
         }
     }
 
-    fn explain(&mut self, text: &str) -> Step<()> {
+    fn explain(&mut self, text: &str) -> Result<()> {
         match Code::parse(text) {
             Some(code) => self.inform(&format!("{code}: {}\n\n{}\n", code.title(), code.explanation())),
             None => {
@@ -314,12 +315,12 @@ impl Session<'_> {
     /// Reports the error that ends the command.
     fn fail(&mut self, diagnostic: Diagnostic) -> Exit {
         self.report(&diagnostic);
-        self.last_words = Some(diagnostic.message.clone());
+        self.last_error = Some(diagnostic.message.clone());
         Exit(diagnostic.code.map_or(70, Code::exit_status))
     }
 
     /// Runs another program that does the work, and reports a crash of it.
-    fn delegate(&mut self, name: &str, arguments: &[OsString], argv0: &OsString, remote: Remote) -> Step<()> {
+    fn delegate(&mut self, name: &str, arguments: &[OsString], argv0: &OsString, remote: RemoteUse) -> Result<()> {
         let here = std::env::current_exe().map_err(|e| self.core_missing(name, None, &io_text(&e)))?;
         let program = here.with_file_name(name);
         let mut command = Command::new(&program);
@@ -327,7 +328,7 @@ impl Session<'_> {
         command.args(&arguments[1..]).arg0(argv0).env(DELEGATED, word);
         let status =
             crate::child::run_as_part(command).map_err(|e| self.core_missing(name, Some(&program), &io_text(&e)))?;
-        self.answer_for(status)
+        self.exit_like(status)
     }
 
     /// Compiles in this process, with the guard that reports crashes.
@@ -337,7 +338,7 @@ impl Session<'_> {
         arguments: &[OsString],
         identity: &Identity,
         compiler: &dyn crate::Compiler,
-    ) -> Step<()> {
+    ) -> Result<()> {
         // Without the guard a crash goes unreported; everything else still works.
         let _ = crash::guard(arguments);
         let done = self.compile(options, identity, compiler);
@@ -351,7 +352,7 @@ impl Session<'_> {
     }
 
     /// Creates a directory for temporary files that only this user can access. The caller removes it.
-    fn private_scratch(&mut self) -> Step<PathBuf> {
+    fn private_scratch(&mut self) -> Result<PathBuf> {
         output::private_directory(&scratch_directory()).map_err(|e| {
             let text = format!("Failed to create temporary file: {}", io_text(&e));
             self.fail(Diagnostic::error(Code::TemporaryFile, text))
@@ -359,7 +360,7 @@ impl Session<'_> {
     }
 
     /// Compiles in a child process started like a user's command. `arguments` extends its command line.
-    fn compile_apart(&mut self, arguments: impl FnOnce(&mut Command)) -> Step<()> {
+    fn compile_in_child(&mut self, arguments: impl FnOnce(&mut Command)) -> Result<()> {
         let status = std::env::current_exe().and_then(|program| {
             let mut command = Command::new(program);
             arguments(&mut command);
@@ -369,20 +370,20 @@ impl Session<'_> {
             let text = format!("cannot start this program again: {}", io_text(&e));
             self.fail(Diagnostic::error(Code::CoreNotFound, text))
         })?;
-        self.answer_for(status)
+        self.exit_like(status)
     }
 
     /// Exits with the status of the process that did the work.
-    fn answer_for(&mut self, status: std::process::ExitStatus) -> Step<()> {
+    fn exit_like(&mut self, status: std::process::ExitStatus) -> Result<()> {
         match (status.code(), status.signal()) {
             (Some(0), _) => Ok(()),
             (Some(code), _) => Err(Exit(u8::try_from(code).unwrap_or(70))),
-            (None, signal) => Err(self.stopped_by(signal.unwrap_or_default())),
+            (None, signal) => Err(self.report_signal(signal.unwrap_or_default())),
         }
     }
 
     /// Reports a compiler that a signal ended.
-    fn stopped_by(&mut self, signal: i32) -> Exit {
+    fn report_signal(&mut self, signal: i32) -> Exit {
         let d = Diagnostic::error(Code::Internal, format!("internal error: stopped by {}", crash::signal_name(signal)));
         let hint = match signal {
             libc::SIGKILL => "it was killed from outside, perhaps because memory ran out",
@@ -404,7 +405,7 @@ impl Session<'_> {
     }
 
     /// Reads the input and does every check that does not need the compiler.
-    fn prepare(&mut self, options: &Options, identity: &Identity) -> Step<Prepared> {
+    fn prepare(&mut self, options: &Options, identity: &Identity) -> Result<Prepared> {
         let input = files::read_or_stdin(&options.input).map_err(|e| {
             let text = format!("unable to read input file '{}': {}", options.input.display(), io_text(&e));
             self.fail(Diagnostic::error(Code::UnreadableInput, text))
@@ -412,7 +413,7 @@ impl Session<'_> {
         let kind = input_kind(&options.input, &input)
             .or_else(|e| if e == NotTileIr::Unknown && input::is_module(&input) { Ok(InputKind::Text) } else { Err(e) })
             .map_err(|e: NotTileIr| self.fail(Diagnostic::error(Code::NotTileIr, e.to_string())))?;
-        let kind = self.agreed_kind(kind, options.start_from)?;
+        let kind = self.kind_with_level(kind, options.start_from)?;
         let settings = self.check(options)?;
         let surroundings = Surroundings::of_process();
         let slot = cache::slot(options, settings.opt_level, &input, kind, identity, &surroundings);
@@ -426,7 +427,7 @@ impl Session<'_> {
 
     /// The kind of the input, given `--start-from`. Bytecode can only hold the public dialect. Text that is not
     /// recognized as LLVM IR may still be LLVM IR.
-    fn agreed_kind(&mut self, kind: InputKind, start_from: Option<Level>) -> Step<InputKind> {
+    fn kind_with_level(&mut self, kind: InputKind, start_from: Option<Level>) -> Result<InputKind> {
         let Some(level) = start_from else { return Ok(kind) };
         let what = match kind {
             InputKind::PublicBytecode | InputKind::SpecBytecode if level != Level::CudaTile => "Tile IR bytecode",
@@ -439,30 +440,30 @@ impl Session<'_> {
     }
 
     /// Writes the output if a cache has it. Otherwise returns what the core need not look up again.
-    fn recall(&mut self, options: &Options, identity: &Identity) -> Step<Recalled> {
+    fn look_up(&mut self, options: &Options, identity: &Identity) -> Result<CacheLookup> {
         // A pipe can be read only once, so the compiling process must read it.
-        if !cache::is_asked_for(options) || !options.input.is_file() {
-            return Ok(Recalled::Missed(Remote::Whole));
+        if !cache::is_requested(options) || !options.input.is_file() {
+            return Ok(CacheLookup::Miss(RemoteUse::Full));
         }
         let prepared = self.prepare(options, identity)?;
-        let Some(slot) = prepared.slot else { return Ok(Recalled::Missed(Remote::Whole)) };
-        let found = self.look(&slot);
+        let Some(slot) = prepared.slot else { return Ok(CacheLookup::Miss(RemoteUse::Full)) };
+        let found = self.load_entry(&slot);
         match found.entry {
-            Some(entry) => self.give(options, &prepared.settings.output, &entry).map(|()| Recalled::Given),
-            None if found.warnings.is_empty() => Ok(Recalled::Missed(Remote::Missed)),
-            None => Ok(Recalled::Missed(Remote::LeftAlone)),
+            Some(entry) => self.replay_entry(options, &prepared.settings.output, &entry).map(|()| CacheLookup::Hit),
+            None if found.warnings.is_empty() => Ok(CacheLookup::Miss(RemoteUse::StoreOnly)),
+            None => Ok(CacheLookup::Miss(RemoteUse::Off)),
         }
     }
 
     /// Looks the output up in the caches and reports their warnings.
-    fn look(&mut self, slot: &cache::Slot) -> cache::Found {
+    fn load_entry(&mut self, slot: &cache::Slot) -> cache::Found {
         let found = slot.load();
         found.warnings.iter().for_each(|text| self.report(&Diagnostic::warning(text.as_str())));
         found
     }
 
     /// Writes a cached output and replays its diagnostics.
-    fn give(&mut self, options: &Options, output: &Path, entry: &cache::Entry) -> Step<()> {
+    fn replay_entry(&mut self, options: &Options, output: &Path, entry: &cache::Entry) -> Result<()> {
         let (own, relayed) = entry.messages.read();
         own.iter().for_each(|diagnostic| self.report(diagnostic));
         if options.emit >= Emit::Cubin {
@@ -474,10 +475,10 @@ impl Session<'_> {
         self.write(output, &entry.output)
     }
 
-    fn compile(&mut self, options: &Options, identity: &Identity, compiler: &dyn crate::Compiler) -> Step<()> {
+    fn compile(&mut self, options: &Options, identity: &Identity, compiler: &dyn crate::Compiler) -> Result<()> {
         let Prepared { input, kind, mut settings, slot } = self.prepare(options, identity)?;
-        if let Some(entry) = slot.as_ref().and_then(|slot| self.look(slot).entry) {
-            return self.give(options, &settings.output, &entry);
+        if let Some(entry) = slot.as_ref().and_then(|slot| self.load_entry(slot).entry) {
+            return self.replay_entry(options, &settings.output, &entry);
         }
         let input_name = options.input.to_string_lossy().into_owned();
         // From here on, diagnostics are cached with the output.
@@ -517,7 +518,7 @@ impl Session<'_> {
         if self.last {
             // Must follow the start of ptxas: after a fork, pages that both processes share are copied on write one
             // small page at a time.
-            crate::child::take_memory_in_large_pieces();
+            crate::child::use_large_allocations();
         }
         let mut output = self.call(compiler, &request)?;
         self.save_stages(options, &settings.output, &output)?;
@@ -575,7 +576,7 @@ impl Session<'_> {
     }
 
     /// Calls the compiler and reports its failure.
-    fn call(&mut self, compiler: &dyn crate::Compiler, request: &CompileRequest<'_>) -> Step<CompileOutput> {
+    fn call(&mut self, compiler: &dyn crate::Compiler, request: &CompileRequest<'_>) -> Result<CompileOutput> {
         let mut errors = 0;
         let result = {
             let mut report = |d: Diagnostic| {
@@ -603,7 +604,7 @@ impl Session<'_> {
         }
     }
 
-    fn save_stages(&mut self, options: &Options, output: &Path, compiled: &CompileOutput) -> Step<()> {
+    fn save_stages(&mut self, options: &Options, output: &Path, compiled: &CompileOutput) -> Result<()> {
         if !options.save_temps {
             return Ok(());
         }
@@ -630,7 +631,7 @@ impl Session<'_> {
         settings: &Settings,
         pipeline_options: &[(String, String)],
         compiled: &mut CompileOutput,
-    ) -> Step<Option<(Vec<u8>, Vec<KernelResources>)>> {
+    ) -> Result<Option<(Vec<u8>, Vec<KernelResources>)>> {
         let scratch = scratch_directory();
         let job = job(options, settings, pipeline_options, (&compiled.text, &scratch));
         let path = options.ptxas.path.as_deref();
@@ -682,7 +683,7 @@ impl Session<'_> {
         });
     }
 
-    fn write(&mut self, path: &Path, bytes: &[u8]) -> Step<()> {
+    fn write(&mut self, path: &Path, bytes: &[u8]) -> Result<()> {
         output::write(path, bytes, self.stdout).map_err(|e| self.output_failed(&e))
     }
 

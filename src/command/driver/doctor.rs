@@ -197,7 +197,7 @@ fn check_core(installation: &Installation, report: &mut Report) -> bool {
 fn check_scratch(installation: &Installation, report: &mut Report) -> bool {
     const SUBJECT: &str = "TMPDIR";
     let directory = &installation.scratch;
-    let file = child::nameless_file(directory).and_then(|mut f| {
+    let file = child::unnamed_file(directory).and_then(|mut f| {
         use std::io::Write;
         f.write_all(&[0; 64 * 1024])
     });

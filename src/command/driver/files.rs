@@ -49,13 +49,13 @@ fn too_large(most: u64) -> io::Error {
 
 /// The reason why an unattended program should not open this file for reading, or `None`. Reading a pipe or a
 /// terminal blocks until its other end writes.
-pub fn waits_to_read(path: &Path) -> Option<&'static str> {
+pub fn read_may_block(path: &Path) -> Option<&'static str> {
     let kind = path.metadata().ok()?.file_type();
     (!kind.is_file() && !kind.is_dir()).then_some("it is not a regular file")
 }
 
 /// The same for writing. Devices, such as the null device, are fine.
-pub fn waits_to_write(path: &Path) -> Option<&'static str> {
+pub fn write_may_block(path: &Path) -> Option<&'static str> {
     path.metadata().ok()?.file_type().is_fifo().then_some("it is a pipe")
 }
 
@@ -86,9 +86,9 @@ mod tests {
         std::fs::write(&path, b"\xff").unwrap();
         assert_eq!(read_text(&path).unwrap_err().kind(), io::ErrorKind::InvalidData);
         assert!(read(folder.path()).is_err());
-        assert_eq!((waits_to_read(&path), waits_to_read(folder.path())), (None, None));
+        assert_eq!((read_may_block(&path), read_may_block(folder.path())), (None, None));
         assert_eq!(
-            (waits_to_read(Path::new("/dev/null")), waits_to_write(Path::new("/dev/null"))),
+            (read_may_block(Path::new("/dev/null")), write_may_block(Path::new("/dev/null"))),
             (Some("it is not a regular file"), None)
         );
     }

@@ -52,8 +52,8 @@ impl Compiler for Isolated<'_> {
         let _scope = scope::enter(scope::COMPILE_NVVM);
         let program = self.program.display();
         let broken = |e: io::Error| CompileError::Configuration(format!("cannot run '{program}': {}", io_text(&e)));
-        let mut input = child::fleeting_file(self.scratch).map_err(broken)?;
-        let mut output = child::fleeting_file(self.scratch).map_err(broken)?;
+        let mut input = child::memory_file(self.scratch).map_err(broken)?;
+        let mut output = child::memory_file(self.scratch).map_err(broken)?;
         input.write_all(request.input).and_then(|()| input.rewind()).map_err(broken)?;
         let mut command = Command::new(self.program);
         command

@@ -9,7 +9,7 @@ use tile_targets::{TARGETS, Target};
 use crate::cl::{Glue, Parsed, Spec, ValueKind};
 use crate::hostobj::{HostArch, HostOs};
 use crate::remarks::{RemarkFilter, RemarkFormat, RemarkOptions};
-use crate::shared::{REMOTE_CACHE, Remote};
+use crate::shared::{REMOTE_CACHE, RemoteUse};
 use tile_interface::{DebugInfo, Emit, Instrumentation, Level};
 
 const GENERIC: &str = "Generic options";
@@ -263,7 +263,7 @@ pub static SPECS: &[Spec] = &[
 ];
 
 /// The message for the first given option that newer assemblers support and this compiler does not.
-pub fn missing_feature(parsed: &Parsed) -> Option<String> {
+pub fn unsupported_feature(parsed: &Parsed) -> Option<String> {
     let given = |name: &str| parsed.list(name).first().map(|v| v.to_string_lossy().into_owned());
     let refused = [
         ("apply-controls", "--apply-controls=", "reading compilation controls from a file is not supported"),
@@ -307,7 +307,7 @@ pub struct Options {
     pub remote_cache: Option<OsString>,
     pub remote_cache_timeout: Option<OsString>,
     /// The state of the server as the parent process left it.
-    pub remote: Remote,
+    pub remote: RemoteUse,
     pub crash_dir: Option<PathBuf>,
     pub anonymize: bool,
     /// Whether libNVVM generates the PTX, and the library to use.
@@ -381,7 +381,7 @@ pub fn diagnostic_format(parsed: &Parsed) -> DiagnosticFormat {
 pub fn options(parsed: &Parsed, input: PathBuf) -> Options {
     let path = |name| parsed.text(name).map(PathBuf::from);
     // A flag overrides the pipeline option of the same meaning, which overrides the default.
-    let pipeline_options = layered(parsed);
+    let pipeline_options = merged_pipeline_options(parsed);
     let pipeline = |name: &str| {
         let last =
             pipeline_options.iter().rev().filter_map(|o| o.to_str()?.split_once('=')).find(|(key, _)| *key == name);
@@ -416,18 +416,18 @@ pub fn options(parsed: &Parsed, input: PathBuf) -> Options {
         instrumentation: Instrumentation {
             dump_pass_pipeline: parsed.flag("dump-pass-pipeline"),
             print_ir_before_all: parsed.flag("mlir-print-ir-before-all"),
-            print_ir_after_all: asked(parsed, "mlir-print-ir-after-all"),
-            timing: asked(parsed, "mlir-timing"),
-            statistics: asked(parsed, "mlir-pass-statistics"),
-            print_llvm: asked(parsed, "print-llvm-ir"),
+            print_ir_after_all: flag_or_variable(parsed, "mlir-print-ir-after-all"),
+            timing: flag_or_variable(parsed, "mlir-timing"),
+            statistics: flag_or_variable(parsed, "mlir-pass-statistics"),
+            print_llvm: flag_or_variable(parsed, "print-llvm-ir"),
         },
         save_temps: parsed.flag("save-temps"),
         explore_data: path("explore-data"),
         cache_dir: path("cache-dir"),
         shared_cache: parsed.flag("shared-cache"),
-        remote_cache: given(parsed, "remote-cache"),
-        remote_cache_timeout: given(parsed, "remote-cache-timeout"),
-        remote: Remote::default(),
+        remote_cache: value_or_variable(parsed, "remote-cache"),
+        remote_cache_timeout: value_or_variable(parsed, "remote-cache-timeout"),
+        remote: RemoteUse::default(),
         crash_dir: path("crash-dir"),
         anonymize: parsed.flag("anonymize"),
         libnvvm: parsed.choice("backend") == Some("libnvvm"),
@@ -469,19 +469,19 @@ const VALUES: [(&str, &str); 2] =
     [(REMOTE_CACHE, "remote-cache"), ("TILEIRAS_REMOTE_CACHE_TIMEOUT", "remote-cache-timeout")];
 
 /// The option's value, falling back to its environment variable. An empty value counts as unset.
-fn given(parsed: &Parsed, option: &str) -> Option<OsString> {
+fn value_or_variable(parsed: &Parsed, option: &str) -> Option<OsString> {
     let variable = || std::env::var_os(VALUES.iter().find(|(_, o)| *o == option)?.0);
     parsed.text(option).map(OsString::from).or_else(variable).filter(|value| !value.is_empty())
 }
 
 /// Whether a flag or its environment variable is set.
-fn asked(parsed: &Parsed, flag: &str) -> bool {
+fn flag_or_variable(parsed: &Parsed, flag: &str) -> bool {
     let mut variables = SWITCHES.iter().filter(|(_, f)| *f == flag);
     parsed.flag(flag) || variables.any(|(name, _)| std::env::var_os(name).is_some_and(|v| v == "1"))
 }
 
 /// The pipeline options, followed by the flags that override them: the last value of a key wins.
-fn layered(parsed: &Parsed) -> Vec<OsString> {
+fn merged_pipeline_options(parsed: &Parsed) -> Vec<OsString> {
     let mut list = parsed.list("pipeline-option");
     let named = |name: &str| {
         list.iter().any(|o| o.to_str().and_then(|text| text.split_once('=')).is_some_and(|(key, _)| key == name))

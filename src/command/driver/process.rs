@@ -31,7 +31,7 @@ impl Process {
     /// # Errors
     /// No process could be created, or a string contains a zero byte. [`Process::loaded`] reports a failing exec.
     pub fn start(command: &Command, output: &PipeWriter, files: &[RawFd]) -> io::Result<Process> {
-        let plan = Plan::new(command, output, files)?;
+        let plan = ExecPlan::new(command, output, files)?;
         let (refusal, told) = io::pipe()?;
         let told = OwnedFd::from(told);
         // SAFETY: the child only executes the plan.
@@ -111,27 +111,27 @@ impl Process {
 }
 
 /// All data that the child needs between fork and exec, where it cannot allocate.
-struct Plan {
+struct ExecPlan {
     /// The first argument is the program.
-    arguments: Texts,
-    environment: Texts,
+    arguments: CStrings,
+    environment: CStrings,
     input: OwnedFd,
     output: OwnedFd,
     files: Vec<RawFd>,
     starter: libc::pid_t,
 }
 
-impl Plan {
-    fn new(command: &Command, output: &PipeWriter, files: &[RawFd]) -> io::Result<Plan> {
+impl ExecPlan {
+    fn new(command: &Command, output: &PipeWriter, files: &[RawFd]) -> io::Result<ExecPlan> {
         debug_assert!(command.get_current_dir().is_none(), "the child keeps the current directory");
         let arguments = [command.get_program()].into_iter().chain(command.get_args());
         let changed = |name: &OsString| command.get_envs().any(|(other, _)| other == name);
         let kept = std::env::vars_os().filter(|(name, _)| !changed(name));
         let set = command.get_envs().filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned())));
         let variable = |(name, value): (OsString, OsString)| [name.as_bytes(), b"=", value.as_bytes()].concat();
-        Ok(Plan {
-            arguments: Texts::new(arguments.map(|a| a.as_bytes().to_vec()))?,
-            environment: Texts::new(kept.chain(set).map(variable))?,
+        Ok(ExecPlan {
+            arguments: CStrings::new(arguments.map(|a| a.as_bytes().to_vec()))?,
+            environment: CStrings::new(kept.chain(set).map(variable))?,
             input: above_standard(&File::open("/dev/null")?)?,
             output: above_standard(output)?,
             files: files.to_vec(),
@@ -160,7 +160,7 @@ impl Plan {
     /// Prepares the child for exec. `None` if a call failed.
     ///
     /// # Safety
-    /// See [`Plan::follow`].
+    /// See [`ExecPlan::follow`].
     unsafe fn prepare(&self) -> Option<()> {
         let done = |result: c_int| (result != -1).then_some(());
         // SAFETY: guaranteed by the caller; the descriptors are inherited from the parent.
@@ -195,16 +195,16 @@ impl Plan {
 }
 
 /// A null-terminated array of C strings.
-struct Texts {
+struct CStrings {
     /// Ends with null. Points into `_texts`.
     list: Vec<*const c_char>,
     _texts: Vec<CString>,
 }
 
-impl Texts {
-    fn new(texts: impl Iterator<Item = Vec<u8>>) -> io::Result<Texts> {
+impl CStrings {
+    fn new(texts: impl Iterator<Item = Vec<u8>>) -> io::Result<CStrings> {
         let texts: Vec<CString> = texts.map(CString::new).collect::<Result<_, _>>()?;
-        Ok(Texts { list: texts.iter().map(|t| t.as_ptr()).chain([std::ptr::null()]).collect(), _texts: texts })
+        Ok(CStrings { list: texts.iter().map(|t| t.as_ptr()).chain([std::ptr::null()]).collect(), _texts: texts })
     }
 }
 

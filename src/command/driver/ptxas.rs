@@ -146,8 +146,8 @@ impl Waiting {
             return None;
         }
         let program = toolchain::search("ptxas", explicit, surroundings).found.into_iter().next()?;
-        let output = child::fleeting_file(job.scratch).ok()?;
-        let (reader, input, capacity) = child::roomy_pipe(LONGEST).ok()?;
+        let output = child::memory_file(job.scratch).ok()?;
+        let (reader, input, capacity) = child::pipe_with_capacity(LONGEST).ok()?;
         let command = command(job, &program, &reader, &output);
         let running = child::Running::start(&command, &[reader.as_raw_fd(), output.as_raw_fd()]).ok()?;
         Some(Waiting { running, program, input, capacity, output })
@@ -172,7 +172,7 @@ impl Waiting {
 
 fn run(job: &Job<'_>, program: &Path) -> Result<Cubin, PtxasError> {
     // These files vanish however this process ends.
-    let scratch = || child::fleeting_file(job.scratch).map_err(PtxasError::Scratch);
+    let scratch = || child::memory_file(job.scratch).map_err(PtxasError::Scratch);
     let (mut input, output) = (scratch()?, scratch()?);
     input.write_all(job.ptx.as_bytes()).and_then(|()| input.rewind()).map_err(PtxasError::Scratch)?;
     let files = [input.as_raw_fd(), output.as_raw_fd()];
@@ -184,7 +184,7 @@ fn run(job: &Job<'_>, program: &Path) -> Result<Cubin, PtxasError> {
 fn command(job: &Job<'_>, program: &Path, input: &impl AsRawFd, output: &File) -> Command {
     let mut command = Command::new(program);
     // For a small kernel, ptxas spends a fifth of its time in page faults of its heap.
-    child::give_memory_in_large_pieces(&mut command);
+    child::request_large_allocations(&mut command);
     command.args(["-arch", job.target.ptx_target, "--opt-level", &job.opt_level.to_string()]);
     match job.debug {
         DebugInfo::None => {}
@@ -222,7 +222,7 @@ fn conclude(job: &Job<'_>, program: &Path, done: child::Finished, mut output: Fi
     }
     let mut image = Vec::new();
     output.rewind().and_then(|()| output.read_to_end(&mut image)).map_err(PtxasError::Scratch)?;
-    if let Some(wrong) = flaw(&image) {
+    if let Some(wrong) = image_defect(&image) {
         return Err(failed(format!("success, but {wrong}"), done.output));
     }
     let (messages, resources) = if job.statistics {
@@ -238,7 +238,7 @@ fn conclude(job: &Job<'_>, program: &Path, done: child::Finished, mut output: Fi
 }
 
 /// The reason why an image is not a cubin, that is, a complete ELF file for NVIDIA GPUs. `None` if it is one.
-fn flaw(image: &[u8]) -> Option<&'static str> {
+fn image_defect(image: &[u8]) -> Option<&'static str> {
     const GPU: u64 = 190;
     if !image.starts_with(b"\x7fELF") {
         return Some("it wrote no image");

@@ -16,7 +16,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
 
-use crate::cl::{self, Value};
+use crate::cl::{self, OptionValue};
 use crate::options::SPECS;
 
 /// A failure, with everything needed to reproduce it.
@@ -114,10 +114,10 @@ impl Reproducer {
         let parsed = cl::parse(SPECS, &line, 0);
         for (name, value) in &parsed.occurrences {
             let text = match value {
-                Value::Flag(flag) => flag.to_string(),
-                Value::Integer(n) => n.to_string(),
-                Value::Choice(choice) => (*choice).to_owned(),
-                Value::Text(text) => text.to_string_lossy().into_owned(),
+                OptionValue::Flag(flag) => flag.to_string(),
+                OptionValue::Integer(n) => n.to_string(),
+                OptionValue::Choice(choice) => (*choice).to_owned(),
+                OptionValue::Text(text) => text.to_string_lossy().into_owned(),
             };
             let argument = format!("--{name}={text}");
             let in_pipeline = text.split_once('=').is_some_and(|(key, _)| HARMLESS_IN_PIPELINE.contains(&key));

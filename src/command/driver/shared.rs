@@ -5,11 +5,11 @@ pub const REMOTE_CACHE: &str = "TILEIRAS_REMOTE_CACHE";
 
 /// How to use the remote cache.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Remote {
+pub enum RemoteUse {
     #[default]
-    Whole,
+    Full,
     /// Do not look up: the entry is known to be missing.
-    Missed,
+    StoreOnly,
     /// Do not use: a call failed a moment ago.
-    LeftAlone,
+    Off,
 }

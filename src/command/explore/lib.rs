@@ -38,7 +38,7 @@ pub struct Exploration {
     /// language, if the bytecode contains it.
     pub origins: Vec<Option<String>>,
     /// The source under an empty name, then the passes in order.
-    pub steps: Vec<Step>,
+    pub steps: Vec<Pass>,
     /// LLVM IR, PTX and SASS, as far as they exist.
     pub outputs: Vec<Output>,
     pub remarks: Vec<Remark>,
@@ -49,7 +49,7 @@ pub struct Exploration {
 
 /// A pass and its result.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Step {
+pub struct Pass {
     pub pass: String,
     /// The level that the pass contributes to: `cuda-tile`, `tileaa`, `tileas` or `llvm`.
     pub level: String,

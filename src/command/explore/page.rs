@@ -19,8 +19,8 @@ struct Data<'a> {
     target: &'a str,
     arguments: &'a [String],
     strings: Vec<&'a str>,
-    listings: Vec<Shown>,
-    steps: Vec<ShownStep<'a>>,
+    listings: Vec<ShownListing>,
+    steps: Vec<ShownPass<'a>>,
     origins: &'a [Option<String>],
     remarks: &'a [Remark],
     kernels: &'a [Kernel],
@@ -29,7 +29,7 @@ struct Data<'a> {
 
 /// A program at the end of a level or after a pass.
 #[derive(Serialize)]
-struct Shown {
+struct ShownListing {
     /// The name of the level; empty after other passes.
     title: &'static str,
     /// Indices into [`Data::strings`].
@@ -40,7 +40,7 @@ struct Shown {
 
 /// A pass and its changes.
 #[derive(Serialize)]
-struct ShownStep<'a> {
+struct ShownPass<'a> {
     pass: &'a str,
     level: &'static str,
     /// Indices of the listings before and after the pass.
@@ -71,7 +71,7 @@ fn title(level: &str) -> &'static str {
 struct Builder<'a> {
     known: HashMap<&'a str, usize>,
     strings: Vec<&'a str>,
-    listings: Vec<Shown>,
+    listings: Vec<ShownListing>,
 }
 
 impl<'a> Builder<'a> {
@@ -83,7 +83,7 @@ impl<'a> Builder<'a> {
             })
         });
         let text = text.collect();
-        self.listings.push(Shown { title: "", text, lines: listing.lines.clone() });
+        self.listings.push(ShownListing { title: "", text, lines: listing.lines.clone() });
         self.listings.len() - 1
     }
 }
@@ -107,7 +107,7 @@ fn data(exploration: &Exploration) -> Data<'_> {
         }
         let Some((before, text)) = before else { continue };
         let changed = if before == after { vec![] } else { changes(&text.text, &program.text) };
-        steps.push(ShownStep {
+        steps.push(ShownPass {
             pass: &step.pass,
             level,
             before,
@@ -177,14 +177,14 @@ fn escaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Output, Step};
+    use crate::{Output, Pass};
 
     fn listing(text: &str) -> Listing {
         Listing { text: text.to_owned(), lines: vec![1; text.lines().count()] }
     }
 
     fn example() -> Exploration {
-        let step = |pass: &str, level: &str, text: Option<&str>| Step {
+        let step = |pass: &str, level: &str, text: Option<&str>| Pass {
             pass: pass.to_owned(),
             level: level.to_owned(),
             program: text.map(listing),

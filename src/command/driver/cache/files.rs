@@ -14,7 +14,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use sha2::{Digest, Sha256};
 
-use super::{Entry, Key, Local, Messages, Name, Store};
+use super::{Entry, KeyHasher, LocalStore, Messages, Name, Store};
 
 /// Seconds after a change during which a file is not remembered. The timestamps of file systems are finer than this.
 const FRESH: i64 = 2;
@@ -24,27 +24,27 @@ static REMEMBERED: Mutex<BTreeMap<Name, Name>> = Mutex::new(BTreeMap::new());
 
 /// Computes digests. Remembers them next to the cache entries if there is a cache directory.
 pub(super) struct Digests {
-    directory: Option<Local>,
+    directory: Option<LocalStore>,
 }
 
 impl Digests {
     /// If there is no cache directory, a compilation of a batch uses the directory of the batch.
-    pub(super) fn new(cache: Option<Local>) -> Digests {
-        let batch = || std::env::var_os(crate::batch::COMMON).map(|directory| Local::new(directory.into(), false));
+    pub(super) fn new(cache: Option<LocalStore>) -> Digests {
+        let batch = || std::env::var_os(crate::batch::COMMON).map(|directory| LocalStore::new(directory.into(), false));
         Digests { directory: cache.or_else(batch) }
     }
 
     /// The digest of a file. `None` if it cannot be read.
     pub(super) fn of(&self, file: &Path) -> Option<Vec<u8>> {
         let file = fs::canonicalize(file).ok()?;
-        let state = State::of(&file)?;
+        let state = FileState::of(&file)?;
         if let Some(digest) = self.recall(&state.name) {
             return Some(digest.to_vec());
         }
         let mut hash = Sha256::new();
         io::copy(&mut File::open(&file).ok()?, &mut hash).ok()?;
         let digest: Name = hash.finalize().into();
-        if state.is_settled && State::of(&file)?.name == state.name {
+        if state.is_settled && FileState::of(&file)?.name == state.name {
             self.remember(state.name, digest);
         }
         Some(digest.to_vec())
@@ -78,16 +78,16 @@ impl Digests {
 }
 
 /// The state of a file, which changes whenever its bytes do.
-struct State {
+struct FileState {
     name: Name,
     /// Whether the last change is long enough ago.
     is_settled: bool,
 }
 
-impl State {
-    fn of(file: &Path) -> Option<State> {
+impl FileState {
+    fn of(file: &Path) -> Option<FileState> {
         let m = fs::metadata(file).ok()?;
-        let mut key = Key(Sha256::new());
+        let mut key = KeyHasher(Sha256::new());
         key.add(b"the digest of a file").add(file.as_os_str().as_encoded_bytes());
         for number in [m.dev(), m.ino(), m.len()] {
             key.add(&number.to_le_bytes());
@@ -97,7 +97,7 @@ impl State {
         }
         let now = SystemTime::now().duration_since(UNIX_EPOCH).ok()?.as_secs();
         let is_settled = m.mtime().max(m.ctime()).saturating_add(FRESH) < i64::try_from(now).ok()?;
-        Some(State { name: key.finish(), is_settled })
+        Some(FileState { name: key.finish(), is_settled })
     }
 }
 
@@ -109,7 +109,7 @@ mod tests {
     fn digests_are_those_of_the_bytes() {
         let root = tempfile::tempdir().unwrap();
         let file = root.path().join("tool");
-        let digests = Digests { directory: Some(Local::new(root.path().join("cache"), false)) };
+        let digests = Digests { directory: Some(LocalStore::new(root.path().join("cache"), false)) };
         for bytes in [&b"one"[..], b"two", b"", b"one"] {
             fs::write(&file, bytes).unwrap();
             assert_eq!(digests.of(&file), Some(Sha256::digest(bytes).to_vec()));
@@ -132,8 +132,8 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         // This file was installed a while ago.
         let program = std::path::PathBuf::from("/bin/sh").canonicalize().unwrap();
-        let Some(State { name, is_settled: true }) = State::of(&program) else { panic!("a settled file") };
-        let directory = Local::new(root.path().join("cache"), false);
+        let Some(FileState { name, is_settled: true }) = FileState::of(&program) else { panic!("a settled file") };
+        let directory = LocalStore::new(root.path().join("cache"), false);
         let digests = Digests { directory: Some(directory.clone()) };
         let digest = digests.of(&program).unwrap();
         assert_eq!(digests.recall(&name).unwrap().to_vec(), digest);

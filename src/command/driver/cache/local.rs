@@ -15,40 +15,40 @@ use super::{Entry, LARGEST, Name, Store};
 use crate::{child, io_text};
 
 #[derive(Debug, Clone)]
-pub(super) struct Local {
+pub(super) struct LocalStore {
     directory: PathBuf,
     /// Whether everyone with write access is trusted.
     shared: bool,
 }
 
 /// Why a directory cannot be used.
-enum Closed {
+enum DirectoryError {
     Refused(String),
     Io(io::Error),
 }
 
-impl From<Closed> for io::Error {
-    fn from(closed: Closed) -> io::Error {
+impl From<DirectoryError> for io::Error {
+    fn from(closed: DirectoryError) -> io::Error {
         match closed {
-            Closed::Refused(why) => io::Error::new(io::ErrorKind::PermissionDenied, format!("it {why}")),
-            Closed::Io(e) => e,
+            DirectoryError::Refused(why) => io::Error::new(io::ErrorKind::PermissionDenied, format!("it {why}")),
+            DirectoryError::Io(e) => e,
         }
     }
 }
 
 /// Opens a trustworthy directory. Only the directory that the user names may be a symbolic link.
-fn open_directory(path: &Path, shared: bool, follow: bool) -> Result<File, Closed> {
+fn open_directory(path: &Path, shared: bool, follow: bool) -> Result<File, DirectoryError> {
     let flags = libc::O_DIRECTORY | if follow { 0 } else { libc::O_NOFOLLOW };
-    let directory = File::options().read(true).custom_flags(flags).open(path).map_err(Closed::Io)?;
-    let metadata = directory.metadata().map_err(Closed::Io)?;
-    match mistrust(&metadata).filter(|_| !shared) {
-        Some(why) => Err(Closed::Refused(format!("{why}; --shared-cache trusts everyone who can write to it"))),
+    let directory = File::options().read(true).custom_flags(flags).open(path).map_err(DirectoryError::Io)?;
+    let metadata = directory.metadata().map_err(DirectoryError::Io)?;
+    match distrust(&metadata).filter(|_| !shared) {
+        Some(why) => Err(DirectoryError::Refused(format!("{why}; --shared-cache trusts everyone who can write to it"))),
         None => Ok(directory),
     }
 }
 
 /// The reason why another user may control a file.
-fn mistrust(metadata: &Metadata) -> Option<&'static str> {
+fn distrust(metadata: &Metadata) -> Option<&'static str> {
     if ![child::user(), 0].contains(&metadata.uid()) {
         return Some("belongs to another user");
     }
@@ -62,15 +62,15 @@ fn in_directory(directory: &File, path: &Path, name: &str) -> PathBuf {
 }
 
 /// The subdirectory of an entry, and its file name there.
-fn place(name: &Name) -> (String, String) {
+fn entry_path(name: &Name) -> (String, String) {
     let mut folder: String = name.iter().map(|b| format!("{b:02x}")).collect();
     let file = folder.split_off(2);
     (folder, file)
 }
 
-impl Local {
-    pub(super) fn new(directory: PathBuf, shared: bool) -> Local {
-        Local { directory, shared }
+impl LocalStore {
+    pub(super) fn new(directory: PathBuf, shared: bool) -> LocalStore {
+        LocalStore { directory, shared }
     }
 
     /// Checks that the directory is trustworthy, if it exists.
@@ -79,13 +79,15 @@ impl Local {
     /// Why it is not trusted.
     pub(super) fn check(&self) -> Result<(), String> {
         match open_directory(&self.directory, self.shared, true) {
-            Err(Closed::Refused(why)) => Err(format!("the cache directory '{}' {why}", self.directory.display())),
+            Err(DirectoryError::Refused(why)) => {
+                Err(format!("the cache directory '{}' {why}", self.directory.display()))
+            }
             _ => Ok(()),
         }
     }
 
     fn read(&self, name: &Name) -> Option<Entry> {
-        let (folder, file) = place(name);
+        let (folder, file) = entry_path(name);
         let root = open_directory(&self.directory, self.shared, true).ok()?;
         let path = in_directory(&root, &self.directory, &folder);
         let within = open_directory(&path, self.shared, false).ok()?;
@@ -93,7 +95,7 @@ impl Local {
         let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
         let file = File::options().read(true).custom_flags(flags).open(in_directory(&within, &path, &file)).ok()?;
         let metadata = file.metadata().ok()?;
-        let is_trusted = self.shared || mistrust(&metadata).is_none();
+        let is_trusted = self.shared || distrust(&metadata).is_none();
         if !metadata.is_file() || metadata.len() > LARGEST || !is_trusted {
             return None;
         }
@@ -103,7 +105,7 @@ impl Local {
     }
 
     fn write(&self, name: &Name, entry: &Entry) -> io::Result<()> {
-        let (folder, file) = place(name);
+        let (folder, file) = entry_path(name);
         let (of_directories, of_files) = if self.shared { (0o777, 0o666) } else { (0o700, 0o600) };
         fs::DirBuilder::new().recursive(true).mode(of_directories).create(&self.directory)?;
         let root = open_directory(&self.directory, self.shared, true)?;
@@ -135,7 +137,7 @@ impl Local {
     }
 }
 
-impl Store for Local {
+impl Store for LocalStore {
     fn load(&self, name: &Name) -> Result<Option<Entry>, String> {
         Ok(self.read(name))
     }

@@ -17,7 +17,7 @@ use tile_remote::{Address, Trouble};
 
 use super::{Entry, Name, Store};
 use crate::options::Options;
-use crate::shared::Remote;
+use crate::shared::RemoteUse;
 
 /// The default limit on the delay of a compilation by a server.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -29,21 +29,21 @@ const PAUSE: Duration = Duration::from_secs(30);
 /// The servers of this process, by address. One connection serves all compilations.
 static SERVERS: Mutex<BTreeMap<String, Arc<tile_remote::Server>>> = Mutex::new(BTreeMap::new());
 
-pub(super) struct Server {
+pub(super) struct RemoteStore {
     address: String,
     server: Arc<tile_remote::Server>,
     patience: Duration,
-    note: Note,
+    note: PauseNote,
     /// Whether the entry is known to be missing.
     missed: bool,
 }
 
-impl Server {
+impl RemoteStore {
     /// The server that the options name, unless it must not be used.
     ///
     /// # Errors
     /// What is wrong with its address or time limit.
-    pub(super) fn of(options: &Options) -> Result<Option<Server>, String> {
+    pub(super) fn of(options: &Options) -> Result<Option<RemoteStore>, String> {
         let Some(text) = &options.remote_cache else { return Ok(None) };
         let text = text.to_string_lossy();
         let address: Address = text.parse().map_err(|why| format!("the remote cache '{text}' {why}"))?;
@@ -59,18 +59,18 @@ impl Server {
                 }
             },
         };
-        if options.remote == Remote::LeftAlone {
+        if options.remote == RemoteUse::Off {
             return Ok(None);
         }
         let name = address.to_string();
         let mut servers = SERVERS.lock().unwrap_or_else(PoisonError::into_inner);
         let server = servers.entry(name.clone()).or_insert_with(|| Arc::new(tile_remote::Server::new(address)));
         let note = match std::env::var_os(crate::batch::COMMON) {
-            Some(directory) => Note::File(PathBuf::from(directory).join(file_name(&name))),
-            None => Note::Here(name.clone()),
+            Some(directory) => PauseNote::File(PathBuf::from(directory).join(file_name(&name))),
+            None => PauseNote::Here(name.clone()),
         };
-        let missed = options.remote == Remote::Missed;
-        Ok(Some(Server { address: name, server: server.clone(), patience, note, missed }))
+        let missed = options.remote == RemoteUse::StoreOnly;
+        Ok(Some(RemoteStore { address: name, server: server.clone(), patience, note, missed }))
     }
 
     /// Does `work` with the server, unless the server is paused. Only the first failure is an error.
@@ -97,7 +97,7 @@ impl Server {
     }
 }
 
-impl Store for Server {
+impl Store for RemoteStore {
     fn load(&self, name: &Name) -> Result<Option<Entry>, String> {
         if self.missed {
             return Ok(None);
@@ -118,7 +118,7 @@ impl Store for Server {
 
 /// The end of a server's pause, in milliseconds since the epoch. Zero after the server has recovered; absent before
 /// the first failure.
-enum Note {
+enum PauseNote {
     /// In this process, by address.
     Here(String),
     /// In a file that the processes of a batch share.
@@ -127,23 +127,25 @@ enum Note {
 
 static NOTES: Mutex<BTreeMap<String, u64>> = Mutex::new(BTreeMap::new());
 
-impl Note {
+impl PauseNote {
     fn read(&self) -> Option<u64> {
         match self {
-            Note::Here(address) => NOTES.lock().unwrap_or_else(PoisonError::into_inner).get(address).copied(),
+            PauseNote::Here(address) => NOTES.lock().unwrap_or_else(PoisonError::into_inner).get(address).copied(),
             // An unreadable note is being written, so a call has just failed.
-            Note::File(file) => fs::read_to_string(file).ok().map(|text| text.parse().unwrap_or(later(Duration::ZERO))),
+            PauseNote::File(file) => {
+                fs::read_to_string(file).ok().map(|text| text.parse().unwrap_or(later(Duration::ZERO)))
+            }
         }
     }
 
     /// Writes the note. Returns whether it is the first one.
     fn write(&self, until: u64) -> bool {
         match self {
-            Note::Here(address) => {
+            PauseNote::Here(address) => {
                 let mut notes = NOTES.lock().unwrap_or_else(PoisonError::into_inner);
                 notes.insert(address.clone(), until).is_none()
             }
-            Note::File(file) => {
+            PauseNote::File(file) => {
                 let text = until.to_string();
                 match File::options().write(true).create_new(true).open(file) {
                     Ok(mut file) => {
@@ -181,10 +183,10 @@ mod tests {
     use super::*;
     use tile_remote_tests::{Fake, Fault};
 
-    fn server(fake: &Fake, note: Note) -> Server {
+    fn server(fake: &Fake, note: PauseNote) -> RemoteStore {
         let address: Address = fake.address().parse().unwrap();
         let server = Arc::new(tile_remote::Server::new(address));
-        Server { address: fake.address(), server, patience: Duration::from_secs(20), note, missed: false }
+        RemoteStore { address: fake.address(), server, patience: Duration::from_secs(20), note, missed: false }
     }
 
     /// A failure is reported once, the server is paused, and then a single caller retries it.
@@ -195,7 +197,7 @@ mod tests {
         let end = || fs::read_to_string(&file).unwrap().parse::<u64>().unwrap();
         for in_file in [true, false] {
             let fake = Fake::start();
-            let note = || if in_file { Note::File(file.clone()) } else { Note::Here(fake.address()) };
+            let note = || if in_file { PauseNote::File(file.clone()) } else { PauseNote::Here(fake.address()) };
             let (one, other) = (server(&fake, note()), server(&fake, note()));
             let name = [3; 32];
             let entry = Entry { messages: Default::default(), output: b"output".to_vec() };
@@ -232,7 +234,7 @@ mod tests {
 
     #[test]
     fn a_note_that_cannot_be_left_is_said_each_time() {
-        let nowhere = Note::File("/nonexistent/directory/note".into());
+        let nowhere = PauseNote::File("/nonexistent/directory/note".into());
         assert_eq!((nowhere.write(1), nowhere.write(2), nowhere.read()), (true, true, None));
     }
 }

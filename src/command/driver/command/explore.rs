@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use tile_diag::{Code, Diagnostic};
-use tile_explore::{Exploration, Kernel, Listing, Remark, Step as Pass, lines};
+use tile_explore::{Exploration, Kernel, Listing, Pass, Remark, lines};
 use tile_interface::{CompileOutput, Emit, InputKind, RemarkSort, input_kind};
 
-use super::{Exit, Session, Step, schedules};
+use super::{Exit, Result, Session, schedules};
 use crate::cl::{self, Parsed};
 use crate::options::{self, Options, SPECS};
 use crate::resources::KernelResources;
@@ -66,7 +66,7 @@ impl Call {
 
 impl Session<'_> {
     /// Compiles, then writes the page or its data.
-    pub(super) fn explore(&mut self, arguments: &[OsString], identity: &Identity) -> Step<()> {
+    pub(super) fn explore(&mut self, arguments: &[OsString], identity: &Identity) -> Result<()> {
         let call = Call::new(arguments).map_err(|errors| match &errors[..] {
             [] => self.command_line_error("tileiras: explore: no input file provided"),
             errors => errors.iter().map(|e| self.command_line_error(e)).last().unwrap_or(Exit(1)),
@@ -82,7 +82,7 @@ impl Session<'_> {
         self.write(&call.output, text.as_bytes())
     }
 
-    fn explored(&mut self, call: &Call, scratch: &Path, identity: &Identity) -> Step<Exploration> {
+    fn explored(&mut self, call: &Call, scratch: &Path, identity: &Identity) -> Result<Exploration> {
         let name = call.input.display();
         let bytes = files::read_or_stdin(&call.input).map_err(|e| {
             let text = format!("unable to read input file '{name}': {}", io_text(&e));
@@ -141,7 +141,7 @@ impl Session<'_> {
         Ok(exploration)
     }
 
-    fn keep(&mut self, file: &Path, bytes: &[u8]) -> Step<()> {
+    fn keep(&mut self, file: &Path, bytes: &[u8]) -> Result<()> {
         std::fs::write(file, bytes).map_err(|e| {
             let text = format!("Failed to write temporary file: {}", io_text(&e));
             self.fail(Diagnostic::error(Code::TemporaryFile, text))
@@ -149,13 +149,13 @@ impl Session<'_> {
     }
 
     /// Compiles an input and reads the data that the compilation wrote.
-    fn compiled(&mut self, call: &Call, input: &Path, to: &Path, scratch: &Path, more: &[&str]) -> Step<Exploration> {
+    fn compiled(&mut self, call: &Call, input: &Path, to: &Path, scratch: &Path, more: &[&str]) -> Result<Exploration> {
         let file = scratch.join("data.json");
         let mut data = OsString::from(DATA);
         data.push(&file);
         let mut trace = OsString::from(TRACE);
         trace.push(scratch.join("schedules.txt"));
-        self.compile_apart(|command| {
+        self.compile_in_child(|command| {
             command.args([trace, data]).args(&call.arguments).args(more).arg("-o").arg(to).arg("--").arg(input);
         })?;
         let read = std::fs::read(&file).map_err(|e| io_text(&e)).and_then(|text| Exploration::from_json(&text));

@@ -7,20 +7,20 @@ use std::process::Command;
 
 use tile_diag::{Code, Diagnostic, Severity};
 
-use super::{Exit, Session, Step, scratch_directory, version_text};
+use super::{Exit, Result, Session, scratch_directory, version_text};
 use crate::options::Options;
 use crate::repro::Reproducer;
 use crate::{Identity, files, io_text};
 
 impl Session<'_> {
     /// Writes a reproducer after an internal error if `--crash-dir` is given.
-    pub(super) fn keep_reproducer(
+    pub(super) fn write_reproducer(
         &mut self,
-        done: Step<()>,
+        done: Result<()>,
         options: &Options,
         arguments: &[OsString],
         identity: &Identity,
-    ) -> Step<()> {
+    ) -> Result<()> {
         let (Err(Exit(70)), Some(directory)) = (&done, &options.crash_dir) else { return done };
         let version = version_text(identity);
         let compiler = version.lines().next().unwrap_or_default();
@@ -28,7 +28,7 @@ impl Session<'_> {
         let is_gone = || Err(io::Error::other("the input is not a regular file and cannot be read again"));
         let input = if options.input.is_file() { files::read(&options.input) } else { is_gone() };
         let written = input.and_then(|input| {
-            let ended = self.last_words.clone().unwrap_or_else(|| "internal error".to_owned());
+            let ended = self.last_error.clone().unwrap_or_else(|| "internal error".to_owned());
             let whole = Reproducer::new(compiler, &arguments[1..], &options.input, &input, 70, ended);
             let (reproducer, hint) = if options.anonymize {
                 whole.anonymise()
@@ -48,7 +48,7 @@ impl Session<'_> {
         done
     }
 
-    pub(super) fn replay(&mut self, file: &OsString) -> Step<()> {
+    pub(super) fn replay(&mut self, file: &OsString) -> Result<()> {
         let name = Path::new(file).display();
         let unreadable = |text| Diagnostic::error(Code::UnreadableInput, format!("the reproducer '{name}': {text}"));
         let reproducer = Reproducer::read(Path::new(file)).map_err(|e| self.fail(unreadable(e)))?;

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use tile_diag::{Code, Diagnostic};
 
-use super::{Session, Step};
+use super::{Result, Session};
 use crate::io_text;
 
 /// The option that enables the scheduler, and the option for the file of its schedules.
@@ -42,7 +42,7 @@ pub(super) fn call(arguments: &[OsString]) -> Option<Call> {
 
 impl Session<'_> {
     /// Compiles up to the schedules with the scheduler enabled, and shows them.
-    pub(super) fn explain_schedule(&mut self, arguments: &[OsString]) -> Step<()> {
+    pub(super) fn explain_schedule(&mut self, arguments: &[OsString]) -> Result<()> {
         let Some(Call { arguments, output }) = call(arguments) else {
             return Err(self.command_line_error("tileiras: explain-schedule: -o needs a file name"));
         };
@@ -53,7 +53,7 @@ impl Session<'_> {
         let mut trace = OsString::from(TRACE);
         trace.push(&file);
         let is_set = arguments.iter().any(|a| a.to_string_lossy().starts_with(LEVEL));
-        let compiled = self.compile_apart(|command| {
+        let compiled = self.compile_in_child(|command| {
             command.args((!is_set).then(|| format!("{LEVEL}2"))).arg(trace);
             command.args(["--emit=tileas", "-o", "/dev/null"]).args(&arguments);
         });

@@ -1,6 +1,6 @@
 //! Checks of options beyond the command-line grammar.
 
-use super::{Session, Step};
+use super::{Result, Session};
 use crate::{
     hostobj::{HostArch, HostOs},
     libraries,
@@ -24,7 +24,7 @@ pub(super) struct Settings {
 
 impl Session<'_> {
     /// Checks the options beyond the command-line grammar, in the same order as the C interface.
-    pub(super) fn check(&mut self, options: &Options) -> Step<Settings> {
+    pub(super) fn check(&mut self, options: &Options) -> Result<Settings> {
         let opt_level = match options.opt_level {
             level @ 0..=3 => level as u8,
             level => {
@@ -74,7 +74,7 @@ impl Session<'_> {
     }
 
     /// The ptxas timeout: the option overrides the environment. Zero means no limit.
-    fn timeout(&mut self, options: &Options) -> Step<Option<Duration>> {
+    fn timeout(&mut self, options: &Options) -> Result<Option<Duration>> {
         if options.ptxas.timeout.is_some() {
             return Ok(options.ptxas.timeout);
         }

@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use tile_diag::{Code, Diagnostic, Severity};
 use tile_machine::Machine;
 
-use super::{Session, Step};
+use super::{Result, Session};
 use crate::options::{self, SPECS};
 use crate::toolchain::{self, Surroundings};
-use crate::tune::call::{Call, Source, TimeSource};
+use crate::tune::call::{Call, ProgramSource, TimeSource};
 use crate::tune::search::{Search, Tools};
 use crate::tune::space::{Point, Template, mentions, points};
 use crate::tune::{picture, table};
@@ -21,7 +21,7 @@ const FOLDERS: [&str; 4] = ["programs", "ptx", "cubin", "judged"];
 
 impl Session<'_> {
     /// Evaluates all variants and prints the table.
-    pub(super) fn tune(&mut self, arguments: &[OsString], identity: &Identity, core: &Core<'_>) -> Step<()> {
+    pub(super) fn tune(&mut self, arguments: &[OsString], identity: &Identity, core: &Core<'_>) -> Result<()> {
         let wrong = |why: String| format!("tileiras: tune: {why}");
         let call = Call::parse(arguments).map_err(|why| self.command_line_error(&wrong(why)))?;
         for text in &call.deprecations {
@@ -31,8 +31,8 @@ impl Session<'_> {
             output::check(file).map_err(|e| self.output_failed(&e))?;
         }
         let (bytes, template) = match &call.source {
-            Source::File(file) => self.program_of(file)?,
-            Source::Command(_) => (vec![], None),
+            ProgramSource::File(file) => self.program_of(file)?,
+            ProgramSource::Command(_) => (vec![], None),
         };
         call.check_names(template.as_ref()).map_err(|why| self.command_line_error(&wrong(why)))?;
         let points = points(&call.parameters, &call.conditions).map_err(|why| self.command_line_error(&wrong(why)))?;
@@ -72,8 +72,8 @@ impl Session<'_> {
         }
         if let Some(file) = &call.picture {
             let title = match &call.source {
-                Source::File(file) => file.file_name().unwrap_or_default().to_string_lossy().into_owned(),
-                Source::Command(command) => command.clone(),
+                ProgramSource::File(file) => file.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+                ProgramSource::Command(command) => command.clone(),
             };
             self.write(file, picture::svg(&rows, &format!("{title}: {head}"), unit).as_bytes())?;
         }
@@ -85,7 +85,7 @@ impl Session<'_> {
     }
 
     /// The bytes of a program, and its template if it is text.
-    fn program_of(&mut self, file: &Path) -> Step<(Vec<u8>, Option<Template>)> {
+    fn program_of(&mut self, file: &Path) -> Result<(Vec<u8>, Option<Template>)> {
         let name = file.display();
         let bytes = files::read_or_stdin(file).map_err(|e| {
             let text = format!("unable to read input file '{name}': {}", io_text(&e));
@@ -101,7 +101,7 @@ impl Session<'_> {
     }
 
     /// The machine to predict times for.
-    fn machine_of(&mut self, call: &Call, first: &Point) -> Step<String> {
+    fn machine_of(&mut self, call: &Call, first: &Point) -> Result<String> {
         let TimeSource::Predicted(named) = &call.time_source else { return Ok(String::new()) };
         let machine = named.clone().unwrap_or_else(|| options_of(call, first).target.name.to_owned());
         match Machine::named(&machine) {
@@ -114,7 +114,7 @@ impl Session<'_> {
         }
     }
 
-    fn tools(&mut self, identity: &Identity, core: &Core<'_>, call: &Call, first: &Point) -> Step<Tools> {
+    fn tools(&mut self, identity: &Identity, core: &Core<'_>, call: &Call, first: &Point) -> Result<Tools> {
         let here = std::env::current_exe().map_err(|e| {
             let text = format!("the path of this program is unknown: {}", io_text(&e));
             self.fail(Diagnostic::error(Code::CoreNotFound, text))

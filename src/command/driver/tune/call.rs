@@ -45,7 +45,7 @@ pub const VARIABLES: [&str; 5] = ["program", "ptx", "cubin", "registers", "launc
 
 /// The source of programs.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Source {
+pub enum ProgramSource {
     File(PathBuf),
     Command(String),
 }
@@ -62,7 +62,7 @@ pub enum TimeSource {
 /// The parsed arguments of `tune`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Call {
-    pub source: Source,
+    pub source: ProgramSource,
     pub parameters: Vec<Parameter>,
     pub conditions: Vec<Expression>,
     /// Compiler options.
@@ -94,7 +94,7 @@ impl Call {
     /// The first error in the arguments.
     pub fn parse(arguments: &[OsString]) -> Result<Call, String> {
         let mut call = Call {
-            source: Source::File(PathBuf::new()),
+            source: ProgramSource::File(PathBuf::new()),
             parameters: vec![],
             conditions: vec![],
             compile: vec![],
@@ -178,8 +178,8 @@ impl Call {
             }
         }
         call.source = match (generate, files.as_slice()) {
-            (Some(command), []) => Source::Command(command),
-            (None, [file]) => Source::File(file.clone()),
+            (Some(command), []) => ProgramSource::Command(command),
+            (None, [file]) => ProgramSource::File(file.clone()),
             (Some(_), _) => return Err("a program file and --generate exclude each other".to_owned()),
             (None, []) => return Err("no program: give a file or --generate".to_owned()),
             (None, [_, more, ..]) => {
@@ -200,8 +200,8 @@ impl Call {
     /// The shell commands of the call.
     fn commands(&self) -> impl Iterator<Item = &str> {
         let source = match &self.source {
-            Source::Command(command) => Some(command.as_str()),
-            Source::File(_) => None,
+            ProgramSource::Command(command) => Some(command.as_str()),
+            ProgramSource::File(_) => None,
         };
         let benchmark = match &self.time_source {
             TimeSource::Benchmark(command) => Some(command.as_str()),
@@ -271,12 +271,12 @@ mod tests {
     fn arguments_are_told_apart() {
         let words = ["k.mlir", "--set", "TM=1,2", "--set=TN=3", "--launch", "--grid ${TM}", "-j3", "-o", "t.json"];
         let found = call(&words).unwrap();
-        assert_eq!(found.source, Source::File("k.mlir".into()));
+        assert_eq!(found.source, ProgramSource::File("k.mlir".into()));
         assert_eq!(found.parameters.len(), 2);
         assert_eq!((found.jobs, found.table), (3, Some("t.json".into())));
         assert_eq!(found.time_source, TimeSource::Predicted(None));
         let found = call(&["--generate", "make $TM", "--benchmark=run $cubin", "--set", "TM=1"]).unwrap();
-        assert_eq!(found.source, Source::Command("make $TM".into()));
+        assert_eq!(found.source, ProgramSource::Command("make $TM".into()));
         assert_eq!(found.time_source, TimeSource::Benchmark("run $cubin".into()));
         assert_eq!(found.deprecations, Vec::<String>::new());
     }

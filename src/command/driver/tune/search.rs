@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use tile_interface::{Emit, InputKind, input_kind};
 
-use super::call::{Call, Source, TimeSource};
+use super::call::{Call, ProgramSource, TimeSource};
 use super::space::{Point, Template, mentions};
 use crate::options::{self, Options, SPECS};
 use crate::progress::Progress;
@@ -129,7 +129,7 @@ pub struct Counts {
 }
 
 /// A program with its compiler options.
-struct Program {
+struct Compilation {
     /// The digest of program and options.
     digest: String,
     file: String,
@@ -298,10 +298,10 @@ impl Search<'_> {
         output::write(&self.directory.join(file), bytes, &mut std::io::sink()).map_err(|e| e.to_string())
     }
 
-    fn program(&self, point: &Point) -> Result<Program, Failure> {
+    fn program(&self, point: &Point) -> Result<Compilation, Failure> {
         let failed = |why: String| Stage::Program.failed(why);
         let bytes = match (&self.call.source, &self.template) {
-            (Source::Command(command), _) => {
+            (ProgramSource::Command(command), _) => {
                 let answer = format!("answer-{}", digest([point.shown().as_bytes()]));
                 let printed = self.shell(command, point, &[], &answer).map_err(failed)?;
                 if printed.is_empty() {
@@ -309,8 +309,8 @@ impl Search<'_> {
                 }
                 printed
             }
-            (Source::File(_), Some(template)) => template.fill(point).map_err(failed)?.into_bytes(),
-            (Source::File(_), None) => self.bytes.clone(),
+            (ProgramSource::File(_), Some(template)) => template.fill(point).map_err(failed)?.into_bytes(),
+            (ProgramSource::File(_), None) => self.bytes.clone(),
         };
         let mut arguments = vec![];
         for template in &self.call.compile {
@@ -331,11 +331,11 @@ impl Search<'_> {
         };
         let file = format!("programs/{digest}.{ending}");
         self.keep(&file, &bytes).map_err(failed)?;
-        Ok(Program { digest, file, arguments, options })
+        Ok(Compilation { digest, file, arguments, options })
     }
 
     /// Compiles to PTX. Returns the digest of the PTX, which is also the name of its file.
-    fn compile(&self, program: &Program) -> Result<String, Failure> {
+    fn compile(&self, program: &Compilation) -> Result<String, Failure> {
         let failed = |why: String| Stage::Compile.failed(why);
         let (input, to) = (self.directory.join(&program.file), format!("ptx/{}.part", program.digest));
         let made = self.directory.join(&to);
@@ -352,7 +352,7 @@ impl Search<'_> {
         Ok(digest)
     }
 
-    fn assemble(&self, program: &Program, digest: &str) -> Result<Image, Failure> {
+    fn assemble(&self, program: &Compilation, digest: &str) -> Result<Image, Failure> {
         let failed = |why: String| Stage::Assemble.failed(why);
         let file = image_file(digest);
         if !self.tools.has_assembler {
@@ -422,7 +422,7 @@ impl Search<'_> {
         }
     }
 
-    fn time(&self, point: &Point, trial: &Trial, image: &Image, program: &Program) -> Result<Measurement, Failure> {
+    fn time(&self, point: &Point, trial: &Trial, image: &Image, program: &Compilation) -> Result<Measurement, Failure> {
         let failed = |why: String| Stage::Time.failed(why);
         let registers = self.resources(point, image).map(|r| r.registers);
         match &self.call.time_source {
@@ -478,7 +478,7 @@ impl Search<'_> {
     }
 
     /// Runs a variant and compares its output with the reference interpreter's.
-    fn check(&self, point: &Point, program: &Program, image: &Image) -> Result<(), Failure> {
+    fn check(&self, point: &Point, program: &Compilation, image: &Image) -> Result<(), Failure> {
         let failed = |why: String| Stage::Check.failed(why);
         let Some(launch) = &self.call.check else { return Ok(()) };
         let allowed: Vec<&str> = OF_LAUNCHES.into_iter().chain(OF_CHECKS).collect();
