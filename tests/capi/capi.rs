@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 fn root() -> &'static Path {
     static ROOT: OnceLock<PathBuf> = OnceLock::new();
-    ROOT.get_or_init(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap())
+    ROOT.get_or_init(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..").canonicalize().unwrap())
 }
 
 fn run(command: &mut Command) -> Output {

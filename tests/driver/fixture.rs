@@ -131,7 +131,7 @@ fn overflow(above: &[u8; 4096]) -> usize {
 pub fn cuda_root() -> &'static Path {
     static ROOT: OnceLock<PathBuf> = OnceLock::new();
     ROOT.get_or_init(|| {
-        let checkout = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.tools/cuda");
+        let checkout = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../.tools/cuda");
         let named = ["CUDA_HOME", "CUDA_PATH"].into_iter().filter_map(std::env::var_os).map(PathBuf::from);
         let on_path = std::env::var_os("PATH").unwrap_or_default();
         let installed =

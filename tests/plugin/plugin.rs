@@ -13,7 +13,7 @@ use std::{
 use stock::{library, llvm, mlir_opt, options_to_environment};
 
 fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..")
 }
 
 fn tool(name: &str, arguments: &mut Vec<String>) -> Result<Command, String> {
