@@ -31,7 +31,7 @@ fn healthy(dir: &Path) -> Installation {
         },
         package: None,
         scratch: dir.join("tmp"),
-        patience: Duration::from_secs(20),
+        timeout: Duration::from_secs(20),
     }
 }
 
@@ -88,7 +88,7 @@ const FIXTURES: &[Fixture] = &[
         name: "a core that hangs",
         harm: |i, dir| {
             script(&dir.join("bin/tileiras-core"), "sleep 60");
-            i.patience = Duration::from_millis(300);
+            i.timeout = Duration::from_millis(300);
         },
         verdict: Bad,
         subject: "compiler",

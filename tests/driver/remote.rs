@@ -168,7 +168,7 @@ fn front_and_core() {
     let before = fake.all_calls();
     let outcome = front(&["ok", "-o", "c", &remote, PATIENCE]);
     let text = format!(
-        "warning: the remote cache '{}' refuses: PermissionDenied: not you?[31m; compiling without it\n",
+        "warning: the remote cache '{}' cannot be used: PermissionDenied: not you?[31m; compiling without it\n",
         fake.address()
     );
     assert_eq!((outcome.status, outcome.stderr), (Some(0), text));
@@ -220,8 +220,8 @@ fn faults() {
         (Fault::OtherBlobs, "cannot be trusted: it returned other blobs than the requested ones"),
         // The bytes match their digest but are not an entry.
         (Fault::OtherEntry, "cannot be trusted: it returned a different entry than the requested one"),
-        (Fault::Refuses, "refuses: PermissionDenied: not you?[31m"),
-        (Fault::OtherDigests, "refuses: the server does not support SHA-256 digests"),
+        (Fault::Refuses, "cannot be used: PermissionDenied: not you?[31m"),
+        (Fault::OtherDigests, "cannot be used: the server does not support SHA-256 digests"),
     ] {
         fake.fail(fault);
         warns(what);

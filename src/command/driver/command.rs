@@ -213,7 +213,7 @@ impl Session<'_> {
             surroundings: Surroundings::of_process(),
             package: PythonPackage::of_process(),
             scratch: scratch_directory(),
-            patience: Duration::from_secs(60),
+            timeout: Duration::from_secs(60),
         };
         let findings = doctor::examine(&installation);
         self.inform(&doctor::text(&findings))?;

@@ -51,7 +51,7 @@ pub struct Installation {
     pub package: Option<PythonPackage>,
     pub scratch: PathBuf,
     /// The time after which a tool counts as hanging.
-    pub patience: Duration,
+    pub timeout: Duration,
 }
 
 /// The Python package that contains the program. A launcher script in its environment starts it.
@@ -151,7 +151,7 @@ fn compiler(installation: &Installation) -> Option<PathBuf> {
 
 fn call(installation: &Installation, mut command: Command) -> std::io::Result<Finished> {
     command.env("TMPDIR", &installation.scratch);
-    child::run(command, &[], Some(installation.patience))
+    child::run(command, &[], Some(installation.timeout))
 }
 
 fn check_core(installation: &Installation, report: &mut Report) -> bool {
@@ -345,7 +345,7 @@ fn assemble(installation: &Installation, ptxas: &Path, target: &'static Target, 
         extended_shared: false,
         sanitize: None,
         extra: &[],
-        timeout: Some(installation.patience),
+        timeout: Some(installation.timeout),
         scratch: &installation.scratch,
         statistics: false,
     };

@@ -40,19 +40,19 @@ pub const LARGEST: u64 = 1 << 30;
 
 /// The reason why a call failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Trouble {
+pub enum CallError {
     /// There is no connection, or it broke.
     #[error("cannot be reached: {0}")]
     Unreachable(String),
     /// The time limit has expired.
     #[error("did not answer within {} ms", .0.as_millis())]
-    Slow(Duration),
-    /// The server returned an error.
-    #[error("refuses: {0}")]
-    Refuses(String),
+    TimedOut(Duration),
+    /// The server returned an error, or lacks a feature that is needed.
+    #[error("cannot be used: {0}")]
+    Unusable(String),
     /// The answer violates the protocol or is inconsistent.
     #[error("cannot be trusted: {0}")]
-    Lies(String),
+    Untrusted(String),
 }
 
 /// A server. Connects on first use.
@@ -77,12 +77,12 @@ enum Request {
 }
 
 /// `None` is a miss, or the success of [`Request::Keep`].
-type Answer = Result<Option<Vec<u8>>, Trouble>;
+type Answer = Result<Option<Vec<u8>>, CallError>;
 
 struct Job {
     request: Request,
     deadline: Instant,
-    patience: Duration,
+    timeout: Duration,
     answer: mpsc::SyncSender<Answer>,
 }
 
@@ -95,32 +95,32 @@ impl Server {
     /// Returns the blob of `key`, or `None` if the server does not have it.
     ///
     /// # Errors
-    /// The call failed, or took longer than `patience`.
-    pub fn find(&self, key: &Key, patience: Duration) -> Answer {
-        self.ask(Request::Find(*key), patience)
+    /// The call failed, or took longer than `timeout`.
+    pub fn find(&self, key: &Key, timeout: Duration) -> Answer {
+        self.ask(Request::Find(*key), timeout)
     }
 
     /// Stores a blob. Does nothing if the server is read-only or does not accept blobs of this size.
     ///
     /// # Errors
-    /// The call failed, or took longer than `patience`. The blob may still have been stored, or may be stored later.
-    pub fn keep(&self, key: &Key, blob: Vec<u8>, patience: Duration) -> Result<(), Trouble> {
-        self.ask(Request::Keep(*key, blob), patience).map(|_| ())
+    /// The call failed, or took longer than `timeout`. The blob may still have been stored, or may be stored later.
+    pub fn keep(&self, key: &Key, blob: Vec<u8>, timeout: Duration) -> Result<(), CallError> {
+        self.ask(Request::Keep(*key, blob), timeout).map(|_| ())
     }
 
-    fn ask(&self, request: Request, patience: Duration) -> Answer {
-        let deadline = Instant::now() + patience;
+    fn ask(&self, request: Request, timeout: Duration) -> Answer {
+        let deadline = Instant::now() + timeout;
         let (answer, inbox) = mpsc::sync_channel(1);
-        let lost = || Trouble::Unreachable("the thread of the connection has ended".into());
-        self.worker()?.jobs.send(Job { request, deadline, patience, answer }).map_err(|_| lost())?;
+        let lost = || CallError::Unreachable("the thread of the connection has ended".into());
+        self.worker()?.jobs.send(Job { request, deadline, timeout, answer }).map_err(|_| lost())?;
         match inbox.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
             Ok(answer) => answer,
-            Err(mpsc::RecvTimeoutError::Timeout) => Err(Trouble::Slow(patience)),
+            Err(mpsc::RecvTimeoutError::Timeout) => Err(CallError::TimedOut(timeout)),
             Err(mpsc::RecvTimeoutError::Disconnected) => Err(lost()),
         }
     }
 
-    fn worker(&self) -> Result<Worker, Trouble> {
+    fn worker(&self) -> Result<Worker, CallError> {
         let mut worker = self.worker.lock().unwrap_or_else(PoisonError::into_inner);
         let process = std::process::id();
         if let Some(worker) = worker.as_ref().filter(|w| w.process == process && !w.jobs.is_closed()) {
@@ -131,7 +131,7 @@ impl Server {
         std::thread::Builder::new()
             .name("tile-remote".into())
             .spawn(move || serve(&address, inbox))
-            .map_err(|e| Trouble::Unreachable(format!("no thread for the connection: {e}")))?;
+            .map_err(|e| CallError::Unreachable(format!("no thread for the connection: {e}")))?;
         Ok(worker.insert(Worker { process, jobs }).clone())
     }
 }
@@ -142,20 +142,20 @@ fn serve(address: &Address, mut jobs: UnboundedReceiver<Job>) {
     let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build() else { return };
     runtime.block_on(async {
         let connection = Connection::new(address).map(Arc::new);
-        while let Some(Job { request, deadline, patience, answer }) = jobs.recv().await {
+        while let Some(Job { request, deadline, timeout, answer }) = jobs.recv().await {
             let connection = connection.clone();
             tokio::spawn(async move {
                 let work = async {
                     let connection = connection?;
                     match connection.answer(&request).await {
                         // The server may have closed an idle connection: retry once.
-                        Err(Trouble::Unreachable(_)) => connection.answer(&request).await,
+                        Err(CallError::Unreachable(_)) => connection.answer(&request).await,
                         answer => answer,
                     }
                 };
                 let done = tokio::time::timeout_at(deadline.into(), work).await;
                 // After the deadline the receiver is gone.
-                let _ = answer.send(done.unwrap_or(Err(Trouble::Slow(patience))));
+                let _ = answer.send(done.unwrap_or(Err(CallError::TimedOut(timeout))));
             });
         }
     });

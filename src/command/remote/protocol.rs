@@ -15,7 +15,7 @@ use api::action_cache_client::ActionCacheClient;
 use api::capabilities_client::CapabilitiesClient;
 use api::content_addressable_storage_client::ContentAddressableStorageClient;
 
-use crate::{Address, Answer, Key, LARGEST, Request, Trouble};
+use crate::{Address, Answer, CallError, Key, LARGEST, Request};
 
 /// The name of the output file of every action.
 const FILE: &str = "entry";
@@ -42,8 +42,8 @@ struct Limits {
 }
 
 impl Connection {
-    pub fn new(address: &Address) -> Result<Connection, Trouble> {
-        let wrong = |e: tonic::transport::Error| Trouble::Unreachable(innermost(&e));
+    pub fn new(address: &Address) -> Result<Connection, CallError> {
+        let wrong = |e: tonic::transport::Error| CallError::Unreachable(innermost(&e));
         let mut endpoint = Endpoint::from_shared(address.uri()).map_err(wrong)?.tcp_nodelay(true);
         if address.is_secure() {
             endpoint = endpoint.tls_config(ClientTlsConfig::new().with_native_roots()).map_err(wrong)?;
@@ -69,21 +69,21 @@ impl Connection {
     }
 
     /// The server's limits, requested once.
-    async fn limits(&self) -> Result<Limits, Trouble> {
+    async fn limits(&self) -> Result<Limits, CallError> {
         self.limits.get_or_try_init(|| self.ask_for_limits()).await.copied()
     }
 
-    async fn ask_for_limits(&self) -> Result<Limits, Trouble> {
+    async fn ask_for_limits(&self) -> Result<Limits, CallError> {
         let request = api::GetCapabilitiesRequest { instance_name: self.instance.clone() };
         let capabilities = match CapabilitiesClient::new(self.channel.clone()).get_capabilities(request).await {
             Ok(answer) => answer.into_inner().cache_capabilities,
             // The oldest servers lack this call.
             Err(status) if status.code() == Code::Unimplemented => Some(api::CacheCapabilities::default()),
-            Err(status) => return Err(trouble(&status)),
+            Err(status) => return Err(call_error(&status)),
         };
-        let cache = capabilities.ok_or_else(|| Trouble::Refuses("the server has no cache".into()))?;
+        let cache = capabilities.ok_or_else(|| CallError::Unusable("the server has no cache".into()))?;
         if !cache.digest_functions.is_empty() && !cache.digest_functions.contains(&SHA256) {
-            return Err(Trouble::Refuses("the server does not support SHA-256 digests".into()));
+            return Err(CallError::Unusable("the server does not support SHA-256 digests".into()));
         }
         let bound = |announced: i64, most: u64| match u64::try_from(announced) {
             Ok(n @ 1..) => n.min(most),
@@ -109,16 +109,17 @@ impl Connection {
         let result = match result {
             Ok(result) => result.into_inner(),
             Err(status) if status.code() == Code::NotFound => return limits.map(|_| None),
-            Err(status) => return Err(trouble(&status)),
+            Err(status) => return Err(call_error(&status)),
         };
-        let lies = |text: &str| Trouble::Lies(text.to_owned());
+        let untrusted = |text: &str| CallError::Untrusted(text.to_owned());
         let file = result.output_files.into_iter().find(|f| f.path == FILE);
-        let file = file.ok_or_else(|| lies("its result does not contain the entry"))?;
-        let digest = file.digest.ok_or_else(|| lies("its entry lacks a digest"))?;
+        let file = file.ok_or_else(|| untrusted("its result does not contain the entry"))?;
+        let digest = file.digest.ok_or_else(|| untrusted("its entry lacks a digest"))?;
         let size = u64::try_from(digest.size_bytes).ok().filter(|size| *size <= LARGEST);
-        let size = size.ok_or_else(|| Trouble::Lies(format!("its entry has a size of {} bytes", digest.size_bytes)))?;
+        let size =
+            size.ok_or_else(|| CallError::Untrusted(format!("its entry has a size of {} bytes", digest.size_bytes)))?;
         if digest.hash.len() != 64 || digest.hash.bytes().any(|b| !matches!(b, b'0'..=b'9' | b'a'..=b'f')) {
-            return Err(lies("the digest of its entry is malformed"));
+            return Err(untrusted("the digest of its entry is malformed"));
         }
         let blob = if !file.contents.is_empty() {
             Some(file.contents)
@@ -129,10 +130,10 @@ impl Connection {
         };
         let Some(blob) = blob else { return Ok(None) };
         if blob.len() as u64 != size {
-            return Err(Trouble::Lies(format!("it sent {} bytes instead of {size}", blob.len())));
+            return Err(CallError::Untrusted(format!("it sent {} bytes instead of {size}", blob.len())));
         }
         if hash(&blob) != digest.hash {
-            return Err(lies("its entry does not match the digest"));
+            return Err(untrusted("its entry does not match the digest"));
         }
         Ok(Some(blob))
     }
@@ -144,13 +145,14 @@ impl Connection {
             digest_function: SHA256,
             ..Default::default()
         };
-        let answer = self.storage().batch_read_blobs(request).await.map_err(|s| trouble(&s))?.into_inner();
+        let answer = self.storage().batch_read_blobs(request).await.map_err(|s| call_error(&s))?.into_inner();
         let blob = answer.responses.into_iter().find(|r| r.digest.as_ref() == Some(digest));
-        let blob = blob.ok_or_else(|| Trouble::Lies("it returned other blobs than the requested ones".into()))?;
+        let blob =
+            blob.ok_or_else(|| CallError::Untrusted("it returned other blobs than the requested ones".into()))?;
         match Code::from(blob.status.as_ref().map_or(0, |s| s.code)) {
             Code::Ok => Ok(Some(blob.data)),
             Code::NotFound => Ok(None),
-            code => Err(refusal(code, &blob.status.unwrap_or_default().message)),
+            code => Err(unusable(code, &blob.status.unwrap_or_default().message)),
         }
     }
 
@@ -161,7 +163,7 @@ impl Connection {
         let mut pieces = match client.read(request).await {
             Ok(answer) => answer.into_inner(),
             Err(status) if status.code() == Code::NotFound => return Ok(None),
-            Err(status) => return Err(trouble(&status)),
+            Err(status) => return Err(call_error(&status)),
         };
         let mut blob = Vec::new();
         loop {
@@ -169,15 +171,15 @@ impl Connection {
                 Ok(Some(piece)) => blob.extend(piece.data),
                 Ok(None) => return Ok(Some(blob)),
                 Err(status) if status.code() == Code::NotFound => return Ok(None),
-                Err(status) => return Err(trouble(&status)),
+                Err(status) => return Err(call_error(&status)),
             }
             if blob.len() as u64 > size {
-                return Err(Trouble::Lies(format!("it sent more than the announced {size} bytes")));
+                return Err(CallError::Untrusted(format!("it sent more than the announced {size} bytes")));
             }
         }
     }
 
-    async fn keep(&self, key: &Key, blob: &[u8]) -> Result<(), Trouble> {
+    async fn keep(&self, key: &Key, blob: &[u8]) -> Result<(), CallError> {
         let limits = self.limits().await?;
         let size = blob.len() as u64;
         if !limits.writable || size > limits.blob {
@@ -197,7 +199,7 @@ impl Connection {
             blob_digests: blobs.iter().map(|(digest, _)| digest.clone()).collect(),
             digest_function: SHA256,
         };
-        let missing = self.storage().find_missing_blobs(request).await.map_err(|s| trouble(&s))?.into_inner();
+        let missing = self.storage().find_missing_blobs(request).await.map_err(|s| call_error(&s))?.into_inner();
         let missing = missing.missing_blob_digests;
         let (small, large): (Vec<_>, Vec<_>) = blobs
             .into_iter()
@@ -218,10 +220,10 @@ impl Connection {
             ..Default::default()
         };
         let mut actions = ActionCacheClient::new(self.channel.clone());
-        actions.update_action_result(request).await.map(|_| ()).map_err(|s| trouble(&s))
+        actions.update_action_result(request).await.map(|_| ()).map_err(|s| call_error(&s))
     }
 
-    async fn write_batch(&self, blobs: Vec<(api::Digest, &[u8])>) -> Result<(), Trouble> {
+    async fn write_batch(&self, blobs: Vec<(api::Digest, &[u8])>) -> Result<(), CallError> {
         let requests = blobs.into_iter().map(|(digest, bytes)| api::batch_update_blobs_request::Request {
             digest: Some(digest),
             data: bytes.to_vec(),
@@ -232,14 +234,14 @@ impl Connection {
             requests: requests.collect(),
             digest_function: SHA256,
         };
-        let answer = self.storage().batch_update_blobs(request).await.map_err(|s| trouble(&s))?.into_inner();
+        let answer = self.storage().batch_update_blobs(request).await.map_err(|s| call_error(&s))?.into_inner();
         match answer.responses.into_iter().filter_map(|r| r.status).find(|s| s.code != 0) {
-            Some(status) => Err(refusal(status.code.into(), &status.message)),
+            Some(status) => Err(unusable(status.code.into(), &status.message)),
             None => Ok(()),
         }
     }
 
-    async fn write_stream(&self, digest: &api::Digest, bytes: &[u8]) -> Result<(), Trouble> {
+    async fn write_stream(&self, digest: &api::Digest, bytes: &[u8]) -> Result<(), CallError> {
         let upload = uuid::Uuid::new_v4();
         let name = format!("{}uploads/{upload}/blobs/{}/{}", self.prefix(), digest.hash, digest.size_bytes);
         let count = bytes.len().div_ceil(PIECE);
@@ -255,12 +257,12 @@ impl Connection {
             })
             .collect();
         let mut client = ByteStreamClient::new(self.channel.clone());
-        let written = client.write(tokio_stream::iter(pieces)).await.map_err(|s| trouble(&s))?.into_inner();
+        let written = client.write(tokio_stream::iter(pieces)).await.map_err(|s| call_error(&s))?.into_inner();
         match written.committed_size {
             // -1: the blob already existed, in compressed form.
             -1 => Ok(()),
             n if n == digest.size_bytes => Ok(()),
-            n => Err(Trouble::Lies(format!("it accepted {n} of {} bytes", digest.size_bytes))),
+            n => Err(CallError::Untrusted(format!("it accepted {n} of {} bytes", digest.size_bytes))),
         }
     }
 }
@@ -312,23 +314,23 @@ fn hex(bytes: &[u8]) -> String {
 }
 
 /// Interprets the status of a failed call.
-fn trouble(status: &Status) -> Trouble {
+fn call_error(status: &Status) -> CallError {
     match status.code() {
         // The client itself also uses these codes when a connection breaks.
         Code::Unavailable | Code::Unknown | Code::Internal | Code::Cancelled => {
-            Trouble::Unreachable(if std::error::Error::source(status).is_some() {
+            CallError::Unreachable(if std::error::Error::source(status).is_some() {
                 innermost(status)
             } else {
                 shortened(status.message())
             })
         }
-        code => refusal(code, status.message()),
+        code => unusable(code, status.message()),
     }
 }
 
-fn refusal(code: Code, message: &str) -> Trouble {
+fn unusable(code: Code, message: &str) -> CallError {
     let what = format!("{code:?}");
-    Trouble::Refuses(if message.is_empty() { what } else { format!("{what}: {}", shortened(message)) })
+    CallError::Unusable(if message.is_empty() { what } else { format!("{what}: {}", shortened(message)) })
 }
 
 /// The root cause of an error.
@@ -366,9 +368,11 @@ mod tests {
 
     #[test]
     fn words_of_servers_are_cut() {
-        let Trouble::Refuses(text) = refusal(Code::InvalidArgument, &"é".repeat(1000)) else { panic!("a refusal") };
+        let CallError::Unusable(text) = unusable(Code::InvalidArgument, &"é".repeat(1000)) else {
+            panic!("an error of the server")
+        };
         assert_eq!(text, format!("InvalidArgument: {}...", "é".repeat(200)));
-        assert_eq!(refusal(Code::NotFound, ""), Trouble::Refuses("NotFound".into()));
-        assert_eq!(trouble(&Status::unavailable("gone\nfor ever")), Trouble::Unreachable("gone".into()));
+        assert_eq!(unusable(Code::NotFound, ""), CallError::Unusable("NotFound".into()));
+        assert_eq!(call_error(&Status::unavailable("gone\nfor ever")), CallError::Unreachable("gone".into()));
     }
 }

@@ -13,14 +13,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use sha2::{Digest, Sha256};
-use tile_remote::{Address, Trouble};
+use tile_remote::{Address, CallError};
 
 use super::{Entry, Name, Store};
 use crate::options::Options;
 use crate::shared::RemoteUse;
 
 /// The default limit on the delay of a compilation by a server.
-const PATIENCE: Duration = Duration::from_secs(1);
+const TIMEOUT: Duration = Duration::from_secs(1);
 /// The largest limit that can be requested.
 const MOST_MILLISECONDS: u64 = 600_000;
 /// The time for which a server is not used after a failure.
@@ -32,7 +32,7 @@ static SERVERS: Mutex<BTreeMap<String, Arc<tile_remote::Server>>> = Mutex::new(B
 pub(super) struct RemoteStore {
     address: String,
     server: Arc<tile_remote::Server>,
-    patience: Duration,
+    timeout: Duration,
     note: PauseNote,
     /// Whether the entry is known to be missing.
     missed: bool,
@@ -47,8 +47,8 @@ impl RemoteStore {
         let Some(text) = &options.remote_cache else { return Ok(None) };
         let text = text.to_string_lossy();
         let address: Address = text.parse().map_err(|why| format!("the remote cache '{text}' {why}"))?;
-        let patience = match &options.remote_cache_timeout {
-            None => PATIENCE,
+        let timeout = match &options.remote_cache_timeout {
+            None => TIMEOUT,
             Some(value) => match value.to_str().and_then(|v| v.parse().ok()) {
                 Some(n @ 1..=MOST_MILLISECONDS) => Duration::from_millis(n),
                 _ => {
@@ -70,16 +70,16 @@ impl RemoteStore {
             None => PauseNote::Here(name.clone()),
         };
         let missed = options.remote == RemoteUse::StoreOnly;
-        Ok(Some(RemoteStore { address: name, server: server.clone(), patience, note, missed }))
+        Ok(Some(RemoteStore { address: name, server: server.clone(), timeout, note, missed }))
     }
 
     /// Does `work` with the server, unless the server is paused. Only the first failure is an error.
-    fn ask<T: Default>(&self, work: impl FnOnce() -> Result<T, Trouble>) -> Result<T, String> {
+    fn ask<T: Default>(&self, work: impl FnOnce() -> Result<T, CallError>) -> Result<T, String> {
         let before = self.note.read();
         match before {
             Some(until) if until > now() => return Ok(T::default()),
             // The process that retries extends the pause for others.
-            Some(until) if until > 0 => _ = self.note.write(later(self.patience)),
+            Some(until) if until > 0 => _ = self.note.write(later(self.timeout)),
             _ => {}
         }
         match work() {
@@ -102,17 +102,17 @@ impl Store for RemoteStore {
         if self.missed {
             return Ok(None);
         }
-        self.ask(|| match self.server.find(name, self.patience)? {
+        self.ask(|| match self.server.find(name, self.timeout)? {
             None => Ok(None),
             Some(bytes) => match Entry::read(name, &bytes) {
                 Some(entry) => Ok(Some(entry)),
-                None => Err(Trouble::Lies("it returned a different entry than the requested one".into())),
+                None => Err(CallError::Untrusted("it returned a different entry than the requested one".into())),
             },
         })
     }
 
     fn store(&self, name: &Name, entry: &Entry) -> Result<(), String> {
-        self.ask(|| self.server.keep(name, entry.bytes(name), self.patience))
+        self.ask(|| self.server.keep(name, entry.bytes(name), self.timeout))
     }
 }
 
@@ -186,7 +186,7 @@ mod tests {
     fn server(fake: &Fake, note: PauseNote) -> RemoteStore {
         let address: Address = fake.address().parse().unwrap();
         let server = Arc::new(tile_remote::Server::new(address));
-        RemoteStore { address: fake.address(), server, patience: Duration::from_secs(20), note, missed: false }
+        RemoteStore { address: fake.address(), server, timeout: Duration::from_secs(20), note, missed: false }
     }
 
     /// A failure is reported once, the server is paused, and then a single caller retries it.
@@ -206,7 +206,7 @@ mod tests {
 
             fake.fail(Fault::Refuses);
             let text = one.load(&name).unwrap_err();
-            assert!(text.contains(" refuses: PermissionDenied"), "{text}");
+            assert!(text.contains(" cannot be used: PermissionDenied"), "{text}");
             let calls = fake.all_calls();
             // Neither of them calls the server or reports anything.
             assert_eq!((one.load(&name), other.load(&name), one.store(&name, &entry)), (Ok(None), Ok(None), Ok(())));
