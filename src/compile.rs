@@ -396,7 +396,7 @@ impl Job<'_> {
             walk(gpu_module, &mut |op| {
                 if is_llvm_func(op) {
                     let name = attr(op, "sym_name").map(|name| string_attr(name).to_string());
-                    output.places.extend(name.zip(place(op.location())));
+                    output.locations.extend(name.zip(place(op.location())));
                 }
             });
         }

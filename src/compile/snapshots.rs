@@ -84,14 +84,14 @@ pub fn listing(op: OpRef<'_>) -> Listing {
     }
     // The first op that starts in a line determines the line's location.
     places.sort_by_key(|(line, column, _)| (*line, *column));
-    let mut listing = Listing { places: vec![None; text.lines().count()], text, files: vec![] };
+    let mut listing = Listing { locations: vec![None; text.lines().count()], text, files: vec![] };
     for (line, _, at) in places {
         let known = listing.files.iter().position(|f| *f == at.file);
         let file = known.unwrap_or_else(|| {
             listing.files.push(at.file);
             listing.files.len() - 1
         });
-        if let Some(place @ None) = listing.places.get_mut(line) {
+        if let Some(place @ None) = listing.locations.get_mut(line) {
             *place = Some((file, at.line));
         }
     }

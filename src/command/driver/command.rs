@@ -645,7 +645,7 @@ impl Session<'_> {
         match result {
             Ok(Cubin { image, messages, resources }) => {
                 self.relay(&messages);
-                compiled.remarks.extend(remarks::of_spills(&resources, &compiled.places));
+                compiled.remarks.extend(remarks::of_spills(&resources, &compiled.locations));
                 if let Some(file) = &options.resource_usage_file {
                     self.write(file, resources::json(&resources).as_bytes())?;
                 }

@@ -86,9 +86,9 @@ impl RemarkOptions {
     }
 }
 
-/// A missed-optimization remark for each kernel in which ptxas spilled registers. `places` holds the locations of
+/// A missed-optimization remark for each kernel in which ptxas spilled registers. `locations` holds the locations of
 /// kernels.
-pub fn of_spills(kernels: &[KernelResources], places: &[(String, Location)]) -> Vec<Remark> {
+pub fn of_spills(kernels: &[KernelResources], locations: &[(String, Location)]) -> Vec<Remark> {
     let spilled = kernels.iter().filter(|k| k.spill_stores + k.spill_loads > 0);
     let remark = |k: &KernelResources| {
         let KernelResources { registers, spill_stores, spill_loads, .. } = k;
@@ -99,7 +99,7 @@ pub fn of_spills(kernels: &[KernelResources], places: &[(String, Location)]) -> 
             pass: "ptxas".into(),
             name: "Spilled".into(),
             function: k.name.clone(),
-            location: places.iter().find(|(name, _)| *name == k.name).map(|(_, place)| place.clone()),
+            location: locations.iter().find(|(name, _)| *name == k.name).map(|(_, location)| location.clone()),
             message: format!(
                 "{registers} registers for each of {threads} threads are not enough: ptxas spilled with {spill_stores} bytes of stores to \
                  local memory and {spill_loads} bytes of loads; use smaller tiles, or use values sooner after they are computed"
@@ -189,8 +189,8 @@ mod tests {
             ..KernelResources::default()
         };
         let kernels = [kernel("a", 0), kernel("b", 12), kernel("c", 8)];
-        let places = [("a".into(), Location::new("k.py", 1, 1)), ("b".into(), Location::new("k.py", 7, 2))];
-        let remarks = of_spills(&kernels, &places);
+        let locations = [("a".into(), Location::new("k.py", 1, 1)), ("b".into(), Location::new("k.py", 7, 2))];
+        let remarks = of_spills(&kernels, &locations);
         let told: Vec<String> = remarks.iter().map(|r| tile_diag::render::plain(&diagnostic(r))).collect();
         insta::assert_snapshot!(told.concat(), @r#"
         loc("k.py":7:2): remark: ptxas: 255 registers for each of 128 threads are not enough: ptxas spilled with 0 bytes of stores to local memory and 12 bytes of loads; use smaller tiles, or use values sooner after they are computed

@@ -17,5 +17,5 @@ pub mod scope;
 pub use remark::{Remark, RemarkSort, RemarkSubject};
 pub use request::{
     Backend, CompileError, CompileOutput, CompileRequest, Compiler, DebugInfo, Emit, InputKind, Insertion,
-    Instrumentation, Level, Listing, NotTileIr, Place, Snapshot, input_kind,
+    Instrumentation, Level, Listing, NotTileIr, Position, Snapshot, input_kind,
 };

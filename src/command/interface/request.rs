@@ -63,7 +63,7 @@ pub struct CompileRequest<'a> {
     /// Whether to return the program after each pass in [`CompileOutput::snapshots`]. Printing it takes longer than
     /// most passes.
     pub keep_snapshots: bool,
-    /// Whether to return [`CompileOutput::remarks`] and [`CompileOutput::places`], which takes time.
+    /// Whether to return [`CompileOutput::remarks`] and [`CompileOutput::locations`], which takes time.
     pub remarks: bool,
     /// Whether a plan that cannot be carried out is an error. Otherwise the compiler retries with a weaker plan.
     pub strict_plans: bool,
@@ -193,14 +193,14 @@ impl Emit {
 /// A user's passes and their position in the pipeline: `PLACE:PIPELINE` on the command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Insertion {
-    pub place: Place,
+    pub position: Position,
     /// The text between the parentheses of `builtin.module(...)` in MLIR's pipeline syntax.
     pub pipeline: String,
 }
 
 /// A position in the pass pipeline. If a pass occurs several times, every occurrence counts.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Place {
+pub enum Position {
     Before(String),
     After(String),
     /// After the last pass whose result is at this level.
@@ -209,10 +209,10 @@ pub enum Place {
 
 impl std::fmt::Display for Insertion {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match &self.place {
-            Place::Before(pass) => write!(f, "before:{pass}")?,
-            Place::After(pass) => write!(f, "after:{pass}")?,
-            Place::End(level) => write!(f, "end:{}", level.emit().name())?,
+        match &self.position {
+            Position::Before(pass) => write!(f, "before:{pass}")?,
+            Position::After(pass) => write!(f, "after:{pass}")?,
+            Position::End(level) => write!(f, "end:{}", level.emit().name())?,
         }
         write!(f, ":{}", self.pipeline)
     }
@@ -227,18 +227,18 @@ impl std::str::FromStr for Insertion {
         let mut parts = text.splitn(3, ':');
         let mut part = || parts.next().filter(|p| !p.is_empty()).ok_or_else(form);
         let (which, name, pipeline) = (part()?, part()?, part()?.to_owned());
-        let place = match which {
-            "before" => Place::Before(name.to_owned()),
-            "after" => Place::After(name.to_owned()),
+        let position = match which {
+            "before" => Position::Before(name.to_owned()),
+            "after" => Position::After(name.to_owned()),
             "end" => match Level::by_name(name) {
-                Some(level) if level != Level::CudaTile => Place::End(level),
+                Some(level) if level != Level::CudaTile => Position::End(level),
                 _ => {
                     return Err(format!("no pass produces the level '{name}'; the levels are tileaa, tileas and llvm"));
                 }
             },
             _ => return Err(form()),
         };
-        Ok(Insertion { place, pipeline })
+        Ok(Insertion { position, pipeline })
     }
 }
 
@@ -283,11 +283,11 @@ pub struct Snapshot {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Listing {
     pub text: String,
-    /// The files that [`Listing::places`] refers to.
+    /// The files that [`Listing::locations`] refers to.
     pub files: Vec<String>,
     /// For each line of the text, the location of the first op that starts in it: an index into `files`, and a line
     /// from 1.
-    pub places: Vec<Option<(usize, u32)>>,
+    pub locations: Vec<Option<(usize, u32)>>,
 }
 
 /// A successful compilation.
@@ -301,7 +301,7 @@ pub struct CompileOutput {
     pub snapshots: Vec<Snapshot>,
     pub remarks: Vec<Remark>,
     /// The source location of each kernel in the PTX by name, if known.
-    pub places: Vec<(String, Location)>,
+    pub locations: Vec<(String, Location)>,
 }
 
 /// The reason why there is no output. The diagnostics have the details.
@@ -385,8 +385,8 @@ mod tests {
         for text in ["before:cse:a,b", "after:canonicalize:any(a{b=c:d})", "end:tileas:x", "end:llvm:x"] {
             assert_eq!(read(text).map(|i| i.to_string()), Ok(text.to_owned()));
         }
-        let place = Place::After("cse".into());
-        assert_eq!(read("after:cse:p{x=a:b}"), Ok(Insertion { place, pipeline: "p{x=a:b}".into() }));
+        let position = Position::After("cse".into());
+        assert_eq!(read("after:cse:p{x=a:b}"), Ok(Insertion { position, pipeline: "p{x=a:b}".into() }));
         for text in ["", "cse", "after:cse", "after:cse:", "after::x", "behind:cse:x", "end:cse:x", "end:cuda-tile:x"] {
             assert!(read(text).is_err(), "{text}");
         }

@@ -207,7 +207,7 @@ pub(super) fn exploration(
                 Some((file, line)) if listing.files[*file] == input => *line,
                 _ => 0,
             };
-            Listing { text: listing.text.clone(), lines: listing.places.iter().map(own).collect() }
+            Listing { text: listing.text.clone(), lines: listing.locations.iter().map(own).collect() }
         });
         if let (Some(listing), true) = (&snapshot.program, origins.is_empty()) {
             let other = |place: &Option<(usize, u32)>| {
@@ -215,7 +215,7 @@ pub(super) fn exploration(
                 let file = &listing.files[file];
                 (*file != input && !file.is_empty()).then(|| format!("{file}:{line}"))
             };
-            origins = listing.places.iter().map(other).collect();
+            origins = listing.locations.iter().map(other).collect();
         }
         steps.push(Pass { pass: snapshot.pass.clone(), level: snapshot.stage.name().to_owned(), program });
     }
