@@ -266,7 +266,7 @@ fn n06_a_reproducer_is_not_trusted() {
     ] {
         let said = replay(&format!("\"--gpu-name=sm_90\", \"{argument}\""));
         assert!(
-            said.contains("warning: not used, for a reproducer may only say how code is made: "),
+            said.contains("warning: ignored, because a replay only uses options that affect code: "),
             "{argument}: {said}"
         );
     }
@@ -334,7 +334,7 @@ fn n07_what_others_put_into_a_cache() {
     fs::create_dir(&elsewhere).unwrap();
     symlink(&elsewhere, &within).unwrap();
     let (status, said) = compile("");
-    assert!(status == Some(0) && said.starts_with("warning: the cache cannot be written: "), "{status:?} {said}");
+    assert!(status == Some(0) && said.starts_with("warning: cannot write to the cache: "), "{status:?} {said}");
     assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0);
 }
 
@@ -361,7 +361,7 @@ fn n18_tools_that_misbehave() {
     assert!(String::from_utf8_lossy(&said).contains("\\u{1b}[31mred"), "{}", String::from_utf8_lossy(&said));
     let (status, said) = with("/bin/yes | /usr/bin/head -c 50000000 >&2; exit 1", "");
     assert!(status == Some(5) && said.len() < 6 << 20, "{} bytes", said.len());
-    assert!(String::from_utf8_lossy(&said).contains(" bytes more\n"));
+    assert!(String::from_utf8_lossy(&said).contains(" more bytes\n"));
     // A process that outlives the tool which started it does not outlive the call.
     let pid = folder.join("pid");
     let (status, _) = with("/bin/sleep 600 >/dev/null 2>&1 & echo $! > pid; exit 1", "");
@@ -680,7 +680,7 @@ fn n17_what_is_printed_on_demand() {
         ("--print-ir-after-all", "TILEIRAS_MLIR_DUMP", "IR Dump After ConvertCudaTileToTileAA"),
         ("--mlir-timing", "TILEIRAS_TIMING", "Execution time report"),
         ("--mlir-pass-statistics", "TILEIRAS_STATISTICS", "num-ops - "),
-        ("--print-llvm-ir", "TILEIRAS_LLVM_DUMP", "; LLVM IR as optimised"),
+        ("--print-llvm-ir", "TILEIRAS_LLVM_DUMP", "; LLVM IR as optimized"),
     ] {
         let compile = |argument: Option<&str>, value: &str| {
             let mut command = tileiras(&folder, "--gpu-name=sm_90 --emit=ptx -o out");

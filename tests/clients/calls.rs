@@ -245,7 +245,7 @@ fn cutile_python() {
         // A failure arrives in the words of the compiler.
         let lines = run(&["vadd_f32"], Some(("TILEIRAS_PTXAS_TIMEOUT", "soon")));
         let message = lines[0]["message"].as_str().unwrap_or_default();
-        assert!(message.contains("TILEIRAS_PTXAS_TIMEOUT is 'soon', which is no number of seconds"), "{}", lines[0]);
+        assert!(message.contains("TILEIRAS_PTXAS_TIMEOUT is 'soon', which is not a number of seconds"), "{}", lines[0]);
     }
 }
 

@@ -138,10 +138,20 @@ fn what_does_not_fit() -> Result<(), Failed> {
     let text = |emit| compile((KERNEL.as_bytes(), InputKind::Text, None), sm_90(), 3, emit);
     let (tileaa, tileas, llvm) = (text(Emit::TileAa)?, text(Emit::TileAs)?, text(Emit::Llvm)?);
     let cases = [
-        (KERNEL, Some(Level::TileAa), Emit::Ptx, "--start-from=tileaa does not fit the input, which has 'cuda_tile."),
-        (&tileaa, Some(Level::TileAs), Emit::Ptx, "--start-from=tileas does not fit the input, which has 'nv_tileaa."),
-        (&tileas, None, Emit::TileAa, "--emit=tileaa is of an earlier level than the input, which is of tileas"),
-        (&llvm, None, Emit::TileAs, "--emit=tileas is of an earlier level than the input, which is of llvm"),
+        (
+            KERNEL,
+            Some(Level::TileAa),
+            Emit::Ptx,
+            "--start-from=tileaa does not match the input, which contains 'cuda_tile.",
+        ),
+        (
+            &tileaa,
+            Some(Level::TileAs),
+            Emit::Ptx,
+            "--start-from=tileas does not match the input, which contains 'nv_tileaa.",
+        ),
+        (&tileas, None, Emit::TileAa, "--emit=tileaa precedes the level of the input, which is tileas"),
+        (&llvm, None, Emit::TileAs, "--emit=tileas precedes the level of the input, which is llvm"),
     ];
     for (input, start, emit, expected) in cases {
         match try_compile((input.as_bytes(), kind_of(input.as_bytes()), start), sm_90(), 3, emit) {

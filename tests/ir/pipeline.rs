@@ -205,7 +205,7 @@ fn a_nul_byte_in_text_is_an_error() {
     let input = scratch("nul.mlir", KERNEL.replace("weak", "we\0k").as_bytes());
     let output = tileiras(&input, &["--emit=ptx"]);
     assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
-    assert!(stderr(&output).contains("the text has a NUL byte in line 5"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("the text contains a NUL byte in line 5"), "{}", stderr(&output));
 }
 
 pub fn trials() -> Vec<Trial> {

@@ -337,7 +337,7 @@ fn what_is_no_libdevice_is_an_error() {
         (
             scratch("nowhere.bc"),
             4,
-            "error: libdevice, NVIDIA's mathematical functions, was not found\nnote: looked for '{}' (--libdevice)",
+            "error: libdevice, NVIDIA's library of math functions, was not found\nnote: looked for '{}' (--libdevice)",
         ),
     ];
     for (file, status, message) in cases {

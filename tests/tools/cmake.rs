@@ -144,13 +144,13 @@ fn n04_a_pass_of_the_users_in_the_compiler() {
         (&["--emit=ptx", insert][..], "'contract-floats' does not refer to a registered pass"),
         (&["--emit=ptx", missing], "the plugin '/none.so' cannot be read: No such file"),
         (&["--emit=ptx", &no_library], "README.md' cannot be loaded: "),
-        (&["--emit=ptx", &with_dialects], "ours.so' carries the dialects that this tool has"),
+        (&["--emit=ptx", &with_dialects], "ours.so' contains a different version of this tool's dialects"),
         (&["--emit=ptx", &no_plugin], "undefined symbol: mlirGetPassPluginInfo"),
-        (&["--emit=tileas", &load, insert], "no pass of that place runs between the level of the input and"),
+        (&["--emit=tileas", &load, insert], "no pass at that position runs between the level of the input and"),
         (&["--emit=ptx", "--insert-pass=after:x:cse"], "the pipeline has no pass 'x'; with these options its passes"),
         (&["-O0", "--emit=ptx", "--insert-pass=after:canonicalize:cse"], "the pipeline has no pass 'canonicalize'"),
         (&["--emit=ptx", "--insert-pass=cse"], "'cse' is not of the form before:PASS:PIPELINE"),
-        (&["--emit=ptx", "--insert-pass=end:ptx:cse"], "no pass makes the level 'ptx'"),
+        (&["--emit=ptx", "--insert-pass=end:ptx:cse"], "no pass produces the level 'ptx'"),
         (&["--emit=ptx", "--insert-pass=after:cse:cse),builtin.module(cse"], "--insert-pass=after:cse:cse),builtin"),
     ] {
         let (status, written, said) = compile(arguments);
@@ -170,7 +170,10 @@ fn n04_no_place_for_a_pass_in_llvm_ir() {
         .unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.contains("no pass of that place runs between the level of the input and what is emitted"), "{said}");
+    assert!(
+        said.contains("no pass at that position runs between the level of the input and the emitted stage"),
+        "{said}"
+    );
 }
 
 pub fn trials() -> Vec<Trial> {

@@ -175,7 +175,7 @@ fn cutile_in_the_same_environment(wheel: &Path) {
     let python = here.python.display();
     assert!(export(&[]).contains("\"bytes\""), "{}", export(&[]));
     assert!(
-        doctor().contains(&format!("ok    cuTile Python that of '{python}' uses the tileiras that is first")),
+        doctor().contains(&format!("ok    cuTile Python '{python}' uses the first tileiras on PATH")),
         "{}",
         doctor()
     );
@@ -196,9 +196,12 @@ fn cutile_in_the_same_environment(wheel: &Path) {
     assert!(mark.exists() && said.contains("\"error\""), "cuTile called another than that of its packages: {said}");
     let report = doctor();
     let wins = format!(
-        "warn  cuTile Python the packages of '{python}' hold NVIDIA's tileiras, which cuTile prefers over PATH"
+        "warn  cuTile Python the environment of '{python}' contains NVIDIA's tileiras, which cuTile prefers over PATH"
     );
-    assert!(report.contains(&wins) && report.contains("run scripts by python -m tileiras.cutile SCRIPT"), "{report}");
+    assert!(
+        report.contains(&wins) && report.contains("run scripts with 'python -m tileiras.cutile SCRIPT'"),
+        "{report}"
+    );
     std::fs::remove_file(&mark).unwrap();
     let said = export(&["-m", "tileiras.cutile"]);
     assert!(said.contains("\"bytes\"") && !mark.exists(), "{said}");

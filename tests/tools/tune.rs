@@ -1,4 +1,4 @@
-//! `tileiras tune` with the compiler and the simulator: what is compiled and judged, how often, and what is said of it.
+//! `tileiras tune` with the compiler and the simulator: what is compiled and timed, how often, and what is reported.
 
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -67,7 +67,7 @@ fn variants_are_predicted_and_ordered() {
     assert!(variants[0]["prediction"]["clocks"].as_f64().unwrap() > 100.0);
     let best = variants[0]["parameters"]["T"].as_str().unwrap();
     assert!(text.contains(&format!("best: T={best} NOTE=n with ")), "{text}");
-    assert!(text.ends_with("5 variants, 1 failed; 5 programs, 4 texts of PTX, 4 judgements\n"), "{text}");
+    assert!(text.ends_with("5 variants, 1 failed; 5 distinct programs, 4 distinct PTX files, 4 timings\n"), "{text}");
     let picture = std::fs::read_to_string(folder.join("p.svg")).unwrap();
     assert_eq!(picture.matches("<g><title>").count(), 4);
     // The same again, with one process at a time.
@@ -78,9 +78,9 @@ fn variants_are_predicted_and_ordered() {
 fn nothing_is_done_twice() {
     let folder = folder("twice");
     let log = folder.join("log");
-    let judge =
+    let benchmark =
         "echo $T >> log; test $T != 64 || { echo error: too small >&2; exit 3; }; echo noise; echo $((1024 / T))";
-    let parameters = ["--set", "T=64,128,256", "--set", "NOTE=a,b,c", "--judge", judge, "--dir", "kept"];
+    let parameters = ["--set", "T=64,128,256", "--set", "NOTE=a,b,c", "--benchmark", benchmark, "--dir", "kept"];
     let (text, table) = searched(&folder, &parameters);
     let numbers = ["programs", "images", "judgements"].map(|key| table[key].as_u64().unwrap());
     assert_eq!(numbers, [9, 3, 3], "{text}");
@@ -90,7 +90,7 @@ fn nothing_is_done_twice() {
     assert_eq!((of(0, "T"), of(0, "NOTE"), &variants[0]["time"]), ("256", "a", &4.0.into()));
     assert_eq!(variants[1]["same_as"], "T=256 NOTE=a");
     assert_eq!((of(8, "T"), &variants[8]["reason"]), ("64", &"too small".into()));
-    assert!(text.contains("judge: too small"), "{text}");
+    assert!(text.contains("timing: too small"), "{text}");
     // What is kept is the programs with their PTX; the cache has all of the compilations.
     let kept = folder.join("kept");
     assert_eq!([count(&kept.join("programs")), count(&kept.join("ptx"))], [9, 3]);
@@ -144,7 +144,7 @@ fn commands_make_programs() {
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     assert!(text.contains("program: exit status: 1"), "{text}");
-    assert!(text.ends_with("3 variants, 1 failed; 2 programs, 2 texts of PTX, 2 judgements\n"), "{text}");
+    assert!(text.ends_with("3 variants, 1 failed; 2 distinct programs, 2 distinct PTX files, 2 timings\n"), "{text}");
 }
 
 fn results_are_checked() {
@@ -186,19 +186,20 @@ fn what_is_wrong_is_said() {
     let folder = folder("wrong");
     let set = ["twice.mlir.in", "--set", "T=96", "--set", "NOTE=n"];
     for (arguments, status, expected) in [
-        (&["--launch", LAUNCH, "--gpu-name=sm_90"][..], 5, "error: no variant could be judged"),
+        (&["--launch", LAUNCH, "--gpu-name=sm_90"][..], 5, "error: no variant has a time: all of them failed"),
         (&["--launch", LAUNCH, "--gpu-name=sm_86"], 2, "no machine 'sm_86'; there is sm_80, sm_90, sm_100, sm_120"),
-        (&["--launch", LAUNCH, "--set", "X=1"], 1, "tileiras: tune: nothing uses the parameter X"),
-        (&["--launch", "--grid ${Y}"], 1, "tileiras: tune: there is no parameter Y: --set Y=..."),
-        (&["--judge", "x", "--where", "T < 0"], 1, "tileiras: tune: no variant fulfils the conditions"),
-        (&["--judge", "x", "-o", "none/t.json"], 2, "cannot open output file 'none/t.json'"),
+        (&["--launch", LAUNCH, "--set", "X=1"], 1, "tileiras: tune: unused parameter X"),
+        (&["--launch", "--grid ${Y}"], 1, "tileiras: tune: unknown parameter Y: define it with --set Y=..."),
+        (&["--benchmark", "x", "--where", "T < 0"], 1, "tileiras: tune: no variant satisfies the conditions"),
+        (&["--judge", "x", "--where", "T < 0"], 1, "note: '--judge' is deprecated; use '--benchmark'\n"),
+        (&["--benchmark", "x", "-o", "none/t.json"], 2, "cannot open output file 'none/t.json'"),
     ] {
         let output = tune(&folder, &[&set, arguments].concat());
         let said = String::from_utf8(output.stderr).unwrap();
         assert_eq!((output.status.code(), said.contains(expected)), (Some(status), true), "{said}");
     }
     std::fs::write(folder.join("open.mlir.in"), "a\n${T").unwrap();
-    let output = tune(&folder, &["open.mlir.in", "--set", "T=1", "--judge", "x"]);
+    let output = tune(&folder, &["open.mlir.in", "--set", "T=1", "--benchmark", "x"]);
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(said.contains("the program 'open.mlir.in': line 2: '${' without '}'"), "{said}");
 }

@@ -3,7 +3,7 @@
 use super::old_names::present;
 use crate::dialect::debug_scope::Emission;
 use std::{fmt::Write, sync::LazyLock};
-use tile_interface::{DebugInfo, Insertion, Level, Place};
+use tile_interface::{DebugInfo, Insertion, Level, Position};
 use tile_mma::{Unit, has_unit};
 use tile_targets::Target;
 
@@ -386,10 +386,10 @@ impl Options {
             .collect();
         let with = |(step, last): (Step, bool)| {
             let inserted = |before: bool| -> Vec<Step> {
-                let here = self.insertions.iter().filter(|i| match &i.place {
-                    Place::Before(pass) => before && pass == step.name(),
-                    Place::After(pass) => !before && pass == step.name(),
-                    Place::End(level) => !before && last && *level == step.stage.level(),
+                let here = self.insertions.iter().filter(|i| match &i.position {
+                    Position::Before(pass) => before && pass == step.name(),
+                    Position::After(pass) => !before && pass == step.name(),
+                    Position::End(level) => !before && last && *level == step.stage.level(),
                 });
                 here.map(|i| Step { pass: i.pipeline.clone(), optional: true, ..step.clone() }).collect()
             };
@@ -408,9 +408,9 @@ impl Options {
 
     /// The stages that run the passes of an insertion; an error where the pipeline has no such place.
     pub fn stages_of(&self, insertion: &Insertion) -> Result<Vec<Stage>, OptionError> {
-        let pass = match &insertion.place {
-            Place::End(level) => return Ok(Stage::ALL.into_iter().filter(|s| s.level() == *level).collect()),
-            Place::Before(pass) | Place::After(pass) => pass,
+        let pass = match &insertion.position {
+            Position::End(level) => return Ok(Stage::ALL.into_iter().filter(|s| s.level() == *level).collect()),
+            Position::Before(pass) | Position::After(pass) => pass,
         };
         let steps = Options { insertions: vec![], pass_limit: None, ..self.clone() }.steps();
         self.check_schedule(insertion, pass, &steps)?;
@@ -431,7 +431,7 @@ impl Options {
         let (Some(first), Some(last)) = (place(GENERATE_CONSTRAINTS), place(MATERIALIZE_SCHEDULE)) else {
             return Ok(());
         };
-        let before = matches!(insertion.place, Place::Before(_));
+        let before = matches!(insertion.position, Position::Before(_));
         let between = |at: usize| if before { first < at && at <= last } else { first <= at && at < last };
         let here = (first..=last).any(|at| steps[at].name() == pass && between(at));
         let inserted = insertion.pipeline.split(',').map(|p| p.split('{').next().unwrap_or_default().trim());

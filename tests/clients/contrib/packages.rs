@@ -185,12 +185,12 @@ const VERSION: &str = "#include <stdio.h>\n#include <tileiras.h>\n\
 /// What cannot be done says why.
 fn scripts_of_packages_refuse_what_is_wrong() {
     for (script, arguments, says) in [
-        ("deb.sh", ["--from", "/no/such/folder"], "there are no tileiras and tileiras-core in '/no/such/folder'"),
+        ("deb.sh", ["--from", "/no/such/folder"], "'/no/such/folder' does not contain tileiras and tileiras-core"),
         ("deb.sh", ["--to", "x"], "usage: scripts/deb.sh [--from DIR | --dist DIR]"),
-        ("deb.sh", ["--dist", "/no/such/folder"], "there is no release in '/no/such/folder'"),
-        ("wheel.sh", ["--dist", "/no/such/folder"], "there is no release in '/no/such/folder'"),
+        ("deb.sh", ["--dist", "/no/such/folder"], "'/no/such/folder' does not contain a release"),
+        ("wheel.sh", ["--dist", "/no/such/folder"], "'/no/such/folder' does not contain a release"),
         ("wheel.sh", ["--from", "/no/such/folder"], "there is no tileiras in '/no/such/folder'"),
-        ("image.sh", ["--deb", "/no/such/package.deb"], "there is no package '/no/such/package.deb'"),
+        ("image.sh", ["--deb", "/no/such/package.deb"], "package '/no/such/package.deb' does not exist"),
         ("image.sh", ["--to", "x"], "usage: scripts/image.sh [--deb FILE]"),
     ] {
         let mut command = Command::new(root().join("scripts").join(script));
@@ -208,7 +208,7 @@ fn scripts_of_packages_refuse_what_is_wrong() {
     }
     let mut command = Command::new(root().join("scripts/image.sh"));
     let output = run(command.args(["--deb", "x"]).env("PATH", &bin).env_remove("BUILDER"));
-    assert!(text(&output.stderr).contains("there is no docker with a daemon"), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("found no docker with a daemon"), "{}", text(&output.stderr));
 }
 
 pub fn trials() -> Vec<Trial> {

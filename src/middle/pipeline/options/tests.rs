@@ -129,8 +129,8 @@ fn disabled_passes_are_left_out_wherever_they_stand() {
     assert_eq!(rest.iter().collect::<Vec<_>>(), expected);
     assert!(rest.len() + 3 < all.len(), "cse stands in more than one place");
     // Passes of the user stay.
-    let place = Place::After("canonicalize".to_owned());
-    options.insertions.push(Insertion { place, pipeline: "cse".to_owned() });
+    let position = Position::After("canonicalize".to_owned());
+    options.insertions.push(Insertion { position, pipeline: "cse".to_owned() });
     assert!(names(&options).iter().any(|n| n == "cse"));
 }
 
