@@ -1,8 +1,8 @@
-//! What can be wrong with the inputs of the layout algebra.
+//! Errors of the layout algebra.
 
 use thiserror::Error;
 
-/// A request that the layout algebra cannot honour. Every variant names the offending quantity, and
+/// A request that the layout algebra cannot satisfy. Every variant names the offending quantity, and
 /// [`LayoutError::code`] is a stable identifier for diagnostics.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum LayoutError {
@@ -37,7 +37,7 @@ pub enum LayoutError {
 }
 
 impl LayoutError {
-    /// Stable identifier of the kind of error, for diagnostics tables.
+    /// The stable identifier of the kind of error, for tables of diagnostics.
     pub fn code(&self) -> &'static str {
         match self {
             Self::NotPowerOfTwo { .. } => "layout-not-power-of-two",
