@@ -109,16 +109,16 @@ impl DotShape {
         let rank = accumulator.rank();
         if !(2..=3).contains(&rank) || lhs.rank() != rank || rhs.rank() != rank {
             let found = if (2..=3).contains(&rank) { lhs.rank().max(rhs.rank()) } else { rank };
-            return Err(LayoutError::Mismatch { what: "rank of a product", expected: 2, found: found as u64 });
+            return Err(LayoutError::Mismatch { what: "rank of a dot", expected: 2, found: found as u64 });
         }
         let (a, b, c) = (lhs.log2(), rhs.log2(), accumulator.log2());
         let batch = if rank == 3 { c[0] } else { 0 };
         let (row, column) = (rank - 2, rank - 1);
         let product = Self { rank, batch, m: c[row], n: c[column], k: a[column] };
         let checks = [
-            ("rows of the product", a[row], c[row]),
-            ("columns of the product", b[column], c[column]),
-            ("depth of the product", b[row], a[column]),
+            ("rows of the dot", a[row], c[row]),
+            ("columns of the dot", b[column], c[column]),
+            ("depth of the dot", b[row], a[column]),
             ("batch of lhs", if rank == 3 { a[0] } else { 0 }, batch),
             ("batch of rhs", if rank == 3 { b[0] } else { 0 }, batch),
         ];
@@ -384,7 +384,7 @@ impl DotShape {
     pub fn steps(&self, multiplier: Multiplier, acc: &Layout, lhs: &Layout, rhs: &Layout) -> Result<Vec<DotStep>> {
         let map = |l: &Layout| LinearMap::new(l.register().to_vec(), 64);
         let (acc_map, a, b) = (map(acc)?, map(lhs)?, map(rhs)?);
-        let wrong = LayoutError::Mismatch { what: "registers of a product", expected: 1, found: 0 };
+        let wrong = LayoutError::Mismatch { what: "registers of a dot", expected: 1, found: 0 };
         let find = |map: &LinearMap, index: u64| map.solve(index).map(|r| r as u32).ok_or_else(|| wrong.clone());
         let (_, _, fk) = multiplier.log2();
         let word = multiplier.word();

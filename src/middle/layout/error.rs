@@ -20,11 +20,11 @@ pub enum LayoutError {
     NotAPermutation { order: Vec<usize>, rank: usize },
     #[error("the layout reaches 2^{reached} of the 2^{total} elements of the tile")]
     NotSurjective { reached: u32, total: u32 },
-    #[error("the map of rank {rank} from {in_bits} to {out_bits} bits has no such inverse")]
+    #[error("the map from {in_bits} to {out_bits} bits has rank {rank} and cannot be inverted")]
     NotInvertible { rank: u32, in_bits: u32, out_bits: u32 },
     #[error("the conversion moves elements between the blocks of a cluster")]
     CrossBlock,
-    #[error("the conversion needs at least {needed} bytes of shared memory, {available} are available")]
+    #[error("the conversion needs at least {needed} bytes of shared memory, but only {available} are available")]
     ScratchTooSmall { needed: u64, available: u64 },
     #[error("elements of {bits} bits cannot be used here: {expected}")]
     UnsupportedElement { bits: u32, expected: &'static str },

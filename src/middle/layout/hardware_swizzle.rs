@@ -131,13 +131,13 @@ impl HardwareSwizzle {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum HardwareError {
     /// The element is not one of 8, 16, 32 or 64 bits.
-    #[error("elements of {bits} bits have no hardware arrangement")]
+    #[error("elements of {bits} bits have no hardware layout; supported are 8, 16, 32 and 64 bits")]
     Element {
         /// Size of the element.
         bits: u32,
     },
     /// An extent of the tile does not fill an atom.
-    #[error("dimension {dim} has {extent} elements, and an atom needs {needed}")]
+    #[error("dimension {dim} has {extent} elements, but an atom needs {needed}")]
     TooSmall {
         /// Dimension of the tile.
         dim: usize,
@@ -147,7 +147,7 @@ pub enum HardwareError {
         needed: u64,
     },
     /// A bit of the byte offset does not fit any member of the family.
-    #[error("bit {bit} of the byte offset leads to element {element:#x}, which no hardware arrangement has there")]
+    #[error("bit {bit} of the byte offset selects element {element:#x}, as in no hardware layout")]
     NoAtom {
         /// Bit of the byte offset.
         bit: u32,
@@ -155,7 +155,7 @@ pub enum HardwareError {
         element: u64,
     },
     /// The layout does not store every element of the tile exactly once.
-    #[error("the layout has {found} offset bits for a tile of {expected}")]
+    #[error("the layout has {found} offset bits, but the tile has {expected} index bits")]
     NotDense {
         /// Bits of the tile's index.
         expected: u32,
@@ -163,7 +163,7 @@ pub enum HardwareError {
         found: u32,
     },
     /// The dimensions named for an operand are not the two dimensions of the atom.
-    #[error("dimensions {mn} and {k} of the tile are not the two that its atoms consist of")]
+    #[error("dimensions {mn} and {k} of the tile are not the two dimensions of its atoms")]
     NotTheAtom {
         /// The dimension of the rows.
         mn: usize,
@@ -171,14 +171,14 @@ pub enum HardwareError {
         k: usize,
     },
     /// The instruction reads this operand only with K contiguous.
-    #[error("elements of {bits} bits must be contiguous along K; here they are contiguous along M or N")]
+    #[error("elements of {bits} bits must be contiguous along K, but they are contiguous along M or N")]
     MustBeKMajor {
         /// Size of the element.
         bits: u32,
     },
     /// One stride must cover several coordinate bits that are not adjacent.
     #[error(
-        "groups of dimension {dim} do not lie at equal distances: \
+        "the groups of dimension {dim} are not evenly spaced: \
          bit {bit} of its coordinate is at byte {found}, not {expected}"
     )]
     UnevenStride {
@@ -192,13 +192,13 @@ pub enum HardwareError {
         found: u64,
     },
     /// The row count is not a power of two within the range of the instruction.
-    #[error("an instruction does not take {rows} rows of this operand")]
+    #[error("no instruction takes {rows} rows of this operand: the count must be a power of two from 8 to 256")]
     Rows {
         /// The requested rows.
         rows: u32,
     },
     /// An address or stride that does not fit 14 bits of 16-byte units.
-    #[error("{bytes} bytes do not fit a field of the descriptor")]
+    #[error("{bytes} bytes do not fit a descriptor field: it holds multiples of 16 below 2^18")]
     OutOfRange {
         /// Address or stride.
         bytes: u64,

@@ -187,29 +187,29 @@ pub struct TileCopy<'a> {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum Ineligible {
-    #[error("the view has {rank} dimensions, and a tensor map has at most 5")]
+    #[error("the view has {rank} dimensions, but a tensor map has 1 to 5")]
     Rank { rank: usize },
     #[error("dimension {dim} of the view, which the tile stores contiguously, has stride {stride} instead of 1")]
     InnerStride { dim: usize, stride: u64 },
-    #[error("dimension {dim} of the view has a stride of {bytes} bytes, which is no multiple of 16")]
+    #[error("dimension {dim} of the view has a stride of {bytes} bytes, which is not a multiple of 16")]
     Stride { dim: usize, bytes: u64 },
-    #[error("dimension {dim} of the view has a stride of {bytes} bytes, and the limit is 2^40")]
+    #[error("dimension {dim} of the view has a stride of {bytes} bytes, but strides must be less than 2^40")]
     StrideTooLarge { dim: usize, bytes: u64 },
-    #[error("dimension {dim} of the view has extent {extent}, outside of 1 to 2^31 - 1")]
+    #[error("dimension {dim} of the view has extent {extent}, but extents must be from 1 to 2^31 - 1")]
     Extent { dim: usize, extent: u64 },
-    #[error("elements are {step} apart along dimension {dim}: at most 8, and 1 along the contiguous dimension")]
+    #[error("the step along dimension {dim} is {step}, but it must be at most 8, and 1 along the contiguous dimension")]
     Step { dim: usize, step: u32 },
     #[error("elements outside of the view have a value that tensor maps cannot fill with")]
     Padding,
-    #[error("tiles do not begin at multiples of 16 bytes along the contiguous dimension {dim}")]
+    #[error("tiles do not start at multiples of 16 bytes along the contiguous dimension {dim}")]
     Origin { dim: usize },
-    #[error("a store may begin before the view, which the hardware refuses")]
+    #[error("a store may start before the view, which the hardware rejects")]
     NegativeStore,
-    #[error("bit {bit} of the byte offset in shared memory does not belong to a box of any swizzle")]
+    #[error("bit {bit} of the byte offset in shared memory does not fit a box with any swizzle")]
     Arrangement { bit: u32 },
-    #[error("neighbours in shared memory make up {bytes} bytes, and the least is 16")]
+    #[error("only {bytes} bytes are contiguous in shared memory, but a box needs at least 16")]
     InnerBox { bytes: u64 },
-    #[error("a tile of {bytes} bytes is more than a mbarrier can count")]
+    #[error("the tile has {bytes} bytes, more than an mbarrier can count")]
     TooManyBytes { bytes: u64 },
     #[error(transparent)]
     Layout(#[from] LayoutError),

@@ -322,14 +322,14 @@ fn scales_are_where_instructions_ask_for_them() {
 #[test]
 fn what_is_no_product_is_refused() {
     let error = |a: &[i64], b: &[i64], c: &[i64]| DotShape::new(&shape(a), &shape(b), &shape(c)).unwrap_err();
-    assert!(matches!(error(&[4], &[4], &[4]), LayoutError::Mismatch { what: "rank of a product", .. }));
-    assert!(matches!(error(&[4, 8], &[4, 8], &[4, 8]), LayoutError::Mismatch { what: "depth of the product", .. }));
-    assert!(matches!(error(&[4, 8], &[8, 8], &[8, 8]), LayoutError::Mismatch { what: "rows of the product", .. }));
+    assert!(matches!(error(&[4], &[4], &[4]), LayoutError::Mismatch { what: "rank of a dot", .. }));
+    assert!(matches!(error(&[4, 8], &[4, 8], &[4, 8]), LayoutError::Mismatch { what: "depth of the dot", .. }));
+    assert!(matches!(error(&[4, 8], &[8, 8], &[8, 8]), LayoutError::Mismatch { what: "rows of the dot", .. }));
     assert!(matches!(error(&[2, 4, 8], &[1, 8, 8], &[2, 4, 8]), LayoutError::Mismatch { what: "batch of rhs", .. }));
     // Layouts that do not belong together.
     let c = case(sync((16, 16, 16)), [1, 64, 64, 64], 2, false);
     let steps = c.product.steps(c.multiplier, &c.acc, &c.rhs, &c.lhs);
-    assert!(matches!(steps, Err(LayoutError::Mismatch { what: "registers of a product", .. })));
+    assert!(matches!(steps, Err(LayoutError::Mismatch { what: "registers of a dot", .. })));
 }
 
 #[test]

@@ -45,7 +45,7 @@ fn codes_and_messages() {
         (
             LayoutError::NotInvertible { rank: 2, in_bits: 3, out_bits: 4 },
             "layout-not-invertible",
-            "the map of rank 2 from 3 to 4 bits has no such inverse",
+            "the map from 3 to 4 bits has rank 2 and cannot be inverted",
         ),
         (
             LayoutError::CrossBlock,
@@ -55,7 +55,7 @@ fn codes_and_messages() {
         (
             LayoutError::ScratchTooSmall { needed: 4, available: 3 },
             "layout-scratch-too-small",
-            "the conversion needs at least 4 bytes of shared memory, 3 are available",
+            "the conversion needs at least 4 bytes of shared memory, but only 3 are available",
         ),
         (
             LayoutError::UnsupportedElement { bits: 24, expected: "a power of two up to 128 bits" },

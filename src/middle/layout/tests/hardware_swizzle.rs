@@ -181,26 +181,26 @@ fn refusals_say_why() {
     let panels = |extents: &[i64], dims, bits| HardwareLayout::panels(&shape(extents), dims, bits).unwrap();
     assert_eq!(
         text(panels(&[64, 128], (0, 1), 8).operand(0, 1, 64)),
-        "elements of 8 bits must be contiguous along K; here they are contiguous along M or N"
+        "elements of 8 bits must be contiguous along K, but they are contiguous along M or N"
     );
     assert_eq!(
         text(panels(&[32, 64], (1, 0), 16).operand(0, 1, 64)),
-        "dimension 0 has 32 elements, and an atom needs 64"
+        "dimension 0 has 32 elements, but an atom needs 64"
     );
     assert_eq!(
         text(panels(&[64, 64], (1, 0), 16).operand(0, 1, 48)),
-        "an instruction does not take 48 rows of this operand"
+        "no instruction takes 48 rows of this operand: the count must be a power of two from 8 to 256"
     );
     assert_eq!(
         text(panels(&[64, 8], (1, 0), 16).operand(0, 1, 64)),
-        "dimension 1 has 8 elements, and an atom needs 16"
+        "dimension 1 has 8 elements, but an atom needs 16"
     );
     // Row bits 3 and 4 with a panel bit between them.
     let atoms = vec![0, 1, 0, 0];
     let torn = HardwareLayout::new(&shape(&[64, 128]), (1, 0), 16, HardwareSwizzle::Bytes128, atoms).unwrap();
     assert_eq!(
         text(torn.operand(0, 1, 64)),
-        "groups of dimension 0 do not lie at equal distances: bit 4 of its coordinate is at byte 4096, not 2048"
+        "the groups of dimension 0 are not evenly spaced: bit 4 of its coordinate is at byte 4096, not 2048"
     );
     assert!(torn.operand(0, 1, 16).is_ok());
     let operand = panels(&[64, 64], (1, 0), 16).operand(0, 1, 64).unwrap();
@@ -210,11 +210,11 @@ fn refusals_say_why() {
     let plain = SharedLayout::strided(&shape(&[64, 64]), &[1, 0]).unwrap();
     assert_eq!(
         HardwareLayout::recognise(&plain, &shape(&[64, 64]), 16).unwrap_err().to_string(),
-        "bit 7 of the byte offset leads to element 0x40, which no hardware arrangement has there"
+        "bit 7 of the byte offset selects element 0x40, as in no hardware layout"
     );
     assert_eq!(
         HardwareLayout::panels(&shape(&[64, 64]), (1, 0), 4).unwrap_err().to_string(),
-        "elements of 4 bits have no hardware arrangement"
+        "elements of 4 bits have no hardware layout; supported are 8, 16, 32 and 64 bits"
     );
 }
 

@@ -389,7 +389,7 @@ fn reasons() {
     );
     assert_eq!(
         with(&|v| v.dims[0].stride = Known::Constant(1001)),
-        "dimension 0 of the view has a stride of 2002 bytes, which is no multiple of 16"
+        "dimension 0 of the view has a stride of 2002 bytes, which is not a multiple of 16"
     );
     // Along a dimension of one element no address uses the stride.
     for stride in [Known::Constant(1001), Known::Constant(1 << 39), Known::Multiple(1)] {
@@ -400,17 +400,17 @@ fn reasons() {
     }
     assert_eq!(
         with(&|v| v.dims[0].stride = Known::Constant(1 << 39)),
-        "dimension 0 of the view has a stride of 1099511627776 bytes, and the limit is 2^40"
+        "dimension 0 of the view has a stride of 1099511627776 bytes, but strides must be less than 2^40"
     );
     assert_eq!(
         with(&|v| v.dims[0].extent = Known::Constant(1 << 31)),
-        "dimension 0 of the view has extent 2147483648, outside of 1 to 2^31 - 1"
+        "dimension 0 of the view has extent 2147483648, but extents must be from 1 to 2^31 - 1"
     );
     assert_eq!(
         with(&|v| v.dims[0].extent = Known::Constant(0)),
-        "dimension 0 of the view has extent 0, outside of 1 to 2^31 - 1"
+        "dimension 0 of the view has extent 0, but extents must be from 1 to 2^31 - 1"
     );
-    assert_eq!(with(&|v| v.dims = vec![v.dims[0]; 6]), "the view has 6 dimensions, and a tensor map has at most 5");
+    assert_eq!(with(&|v| v.dims = vec![v.dims[0]; 6]), "the view has 6 dimensions, but a tensor map has 1 to 5");
     assert_eq!(
         why(&good, &TileCopy { outside: Outside::Other, ..copy }),
         "elements outside of the view have a value that tensor maps cannot fill with"
@@ -419,19 +419,19 @@ fn reasons() {
     assert!(plan_tensor_copy(&bytes, &TileCopy { outside: Outside::Nan, ..copy }).is_err());
     assert!(plan_tensor_copy(&good, &TileCopy { outside: Outside::Nan, ..copy }).is_ok());
     let store = TileCopy { direction: Direction::Store, nonnegative: false, ..copy };
-    assert_eq!(why(&good, &store), "a store may begin before the view, which the hardware refuses");
+    assert_eq!(why(&good, &store), "a store may start before the view, which the hardware rejects");
     // What is outside does not matter to a store.
     let store = TileCopy { direction: Direction::Store, outside: Outside::Other, ..copy };
     assert!(plan_tensor_copy(&good, &store).is_ok());
     let shifted = [dims[0], TileDim { origin: Known::Multiple(4), ..dims[1] }];
     assert_eq!(
         why(&good, &TileCopy { dims: &shifted, ..copy }),
-        "tiles do not begin at multiples of 16 bytes along the contiguous dimension 1"
+        "tiles do not start at multiples of 16 bytes along the contiguous dimension 1"
     );
     let stepped = [dims[0], TileDim { step: 2, ..dims[1] }];
     assert_eq!(
         why(&good, &TileCopy { dims: &stepped, ..copy }),
-        "elements are 2 apart along dimension 1: at most 8, and 1 along the contiguous dimension"
+        "the step along dimension 1 is 2, but it must be at most 8, and 1 along the contiguous dimension"
     );
     let swapped = SharedLayout::strided(&shape, &[0, 1]).unwrap();
     assert_eq!(
@@ -442,7 +442,7 @@ fn reasons() {
     let plain = SharedLayout::strided(&narrow, &[1, 0]).unwrap();
     assert_eq!(
         why(&good, &TileCopy { shape: &narrow, shared: &plain, ..copy }),
-        "neighbours in shared memory make up 8 bytes, and the least is 16"
+        "only 8 bytes are contiguous in shared memory, but a box needs at least 16"
     );
     // A swizzle of another unit: 32-byte pieces.
     let mut bases = SharedLayout::strided(&shape, &[1, 0]).unwrap().bases().to_vec();
@@ -450,12 +450,12 @@ fn reasons() {
     let odd = SharedLayout::new(bases, shape.bits()).unwrap();
     assert_eq!(
         why(&good, &TileCopy { shared: &odd, ..copy }),
-        "bit 7 of the byte offset in shared memory does not belong to a box of any swizzle"
+        "bit 7 of the byte offset in shared memory does not fit a box with any swizzle"
     );
     let huge = Shape::new(&[1 << 13, 64]).unwrap();
     let panels = HardwareLayout::panels(&huge, (1, 0), 16).unwrap().shared_layout().unwrap();
     assert_eq!(
         why(&good, &TileCopy { shape: &huge, shared: &panels, ..copy }),
-        "a tile of 1048576 bytes is more than a mbarrier can count"
+        "the tile has 1048576 bytes, more than an mbarrier can count"
     );
 }
