@@ -187,7 +187,11 @@ fn what_is_wrong_is_said() {
     let set = ["twice.mlir.in", "--set", "T=96", "--set", "NOTE=n"];
     for (arguments, status, expected) in [
         (&["--launch", LAUNCH, "--gpu-name=sm_90"][..], 5, "error: no variant could be judged"),
-        (&["--launch", LAUNCH, "--gpu-name=sm_86"], 2, "no machine 'sm_86'; there is sm_80, sm_90, sm_100, sm_120"),
+        (
+            &["--launch", LAUNCH, "--gpu-name=sm_86"],
+            2,
+            "unknown machine 'sm_86'; known machines: sm_80, sm_90, sm_100, sm_120",
+        ),
         (&["--launch", LAUNCH, "--set", "X=1"], 1, "tileiras: tune: nothing uses the parameter X"),
         (&["--launch", "--grid ${Y}"], 1, "tileiras: tune: there is no parameter Y: --set Y=..."),
         (&["--judge", "x", "--where", "T < 0"], 1, "tileiras: tune: no variant fulfils the conditions"),
