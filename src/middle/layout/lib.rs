@@ -24,9 +24,9 @@
 //!
 //! # A worked example
 //!
-//! Take a 4x4 tile. The index of element `(row, column)` is `4 * row + column`, the four bits `r1 r0 c1 c0`. Each thread
-//! holds two neighboring elements of a row in two registers. Lane bit 0 selects the left or right half of a row; lane
-//! bits 1 and 2 select the row. Eight lanes hold the whole tile, but a warp has 32. Lane bits 3 and 4 therefore
+//! Take a 4x4 tile. The index of element `(row, column)` is `4 * row + column`, the four bits `r1 r0 c1 c0`. Each
+//! thread holds two neighboring elements of a row in two registers. Lane bit 0 selects the left or right half of a row;
+//! lane bits 1 and 2 select the row. Eight lanes hold the whole tile, but a warp has 32. Lane bits 3 and 4 therefore
 //! contribute nothing, and lanes 8 to 31 hold replicas.
 //!
 //! | bit of the slot | moves the element by | basis vector |
