@@ -33,7 +33,7 @@ pub fn bound(module: &Module<'_>) -> usize {
 
 fn bound_in(function: LLVMValueRef) -> usize {
     let blocks = Blocks::of(function);
-    // SAFETY: the function is live, and so is what is in it; copies do not take values away.
+    // SAFETY: the function and its contents are live; adding copies does not remove values.
     unsafe {
         read_once(&blocks.order);
         let mut values: Vec<_> = (0..LLVMCountParams(function)).map(|i| LLVMGetParam(function, i)).collect();
@@ -54,10 +54,10 @@ const SPECIAL_REGISTERS: [&str; 7] =
 /// Reads each special register once, in the first block.
 ///
 /// # Safety
-/// The blocks must be those of a live function, the first one first.
+/// The blocks must be all blocks of a live function, the first one first.
 pub(super) unsafe fn read_once(blocks: &[LLVMBasicBlockRef]) {
     let mut first: FxHashMap<LLVMValueRef, LLVMValueRef> = FxHashMap::default();
-    // SAFETY: the caller's promise; a read has no operands, so that it may stand anywhere.
+    // SAFETY: the caller's promise; a read does not have operands, so it can be moved anywhere.
     unsafe {
         let builder =
             LLVMCreateBuilderInContext(LLVMGetModuleContext(LLVMGetGlobalParent(LLVMGetBasicBlockParent(blocks[0]))));
@@ -181,7 +181,7 @@ impl Blocks {
     unsafe fn uses(&self, value: LLVMValueRef) -> Vec<Use> {
         let mut uses = vec![];
         let mut seen = FxHashSet::default();
-        // SAFETY: the caller's promise; only instructions use what a function defines.
+        // SAFETY: the caller's promise; all users of a function's values are instructions.
         unsafe {
             let mut next = LLVMGetFirstUse(value);
             while !next.is_null() {
@@ -212,8 +212,8 @@ impl Blocks {
     /// # Safety
     /// The value and the builder must be live.
     unsafe fn bound_uses(&self, builder: LLVMBuilderRef, value: LLVMValueRef) -> usize {
-        // SAFETY: the caller's promise; a copy stands at the beginning of a block that dominates its users and no user
-        // before them, and its operand dominates that block.
+        // SAFETY: the caller's promise; a copy is at the beginning of a block that dominates its users, with no user
+        // before it, and its operand dominates that block.
         unsafe {
             let Some(constraint) = constraint(value) else { return 0 };
             let mut uses = self.uses(value);

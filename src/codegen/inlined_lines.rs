@@ -100,7 +100,7 @@ impl Chains {
     unsafe fn number(&mut self, context: LLVMContextRef, location: LLVMMetadataRef) -> Option<usize> {
         // From the outermost call inwards, because a chain includes the number of its outer chain.
         let mut calls = vec![location];
-        // SAFETY: the caller's promise; what a location refers to lives as long.
+        // SAFETY: the caller's promise; the metadata that a location refers to lives as long as the location.
         unsafe {
             while let Some(&last) = calls.last() {
                 match LLVMDILocationGetInlinedAt(last) {
@@ -178,7 +178,7 @@ impl Chains {
         text
     }
 
-    /// Writes the `.loc` of a location, preceded by those of its call sites that are not current.
+    /// Writes the `.loc` of a location, preceded by the `.loc`s of its call sites that are not current.
     fn say<'a>(&'a self, place: (u32, u32, u32), chain: Option<usize>, out: &mut Said<'a, '_>) {
         let mut pending = vec![(place, chain)];
         while let Some((_, Some(inner))) = pending.last() {
@@ -430,7 +430,7 @@ $L__inlined_name1:
         assert_eq!(chains(vec![helper, inner]).write(PTX), expected);
     }
 
-    /// One line of a helper, inlined twice. The call site of its own callee is repeated for the second.
+    /// One line of a helper, inlined twice. The call site within the helper is repeated for the second.
     #[test]
     fn a_call_site_that_is_inlined_twice_is_said_for_each() {
         let helper =

@@ -46,7 +46,7 @@ fn bad_operand(name: &str, function: FunctionValue<'_>) -> Option<String> {
         (_, true) => (|offset| i32::try_from(offset).is_ok(), "an offset of 32 bits"),
         _ => return None,
     };
-    // SAFETY: the uses of a live function are live; only calls are asked for operands, of which there are two at least.
+    // SAFETY: the uses of a live function are live; operands are read from calls only, and each has at least two.
     unsafe {
         let mut usage = LLVMGetFirstUse(function.as_value_ref());
         while !usage.is_null() {

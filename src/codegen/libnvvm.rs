@@ -99,7 +99,7 @@ impl Library {
         if status == 0 {
             return Ok(());
         }
-        // SAFETY: returns a constant text for every number.
+        // SAFETY: the function returns a constant text for any number.
         let text = unsafe { CStr::from_ptr((self.error_string)(status)) }.to_string_lossy().into_owned();
         let log = if log.is_empty() { log } else { format!(": {log}") };
         Err(NvvmError::Call { text, log })

@@ -24,7 +24,7 @@ thread_local! {
 
 /// Starts collecting messages about modules of the context, for the thread that works on them.
 pub fn collect(context: &Context) {
-    // SAFETY: the context is alive, and the handler needs nothing but what it is called with.
+    // SAFETY: the context is alive, and the handler only uses its arguments.
     unsafe { LLVMContextSetDiagnosticHandler(context.as_ctx_ref(), Some(hear), std::ptr::null_mut()) }
 }
 

@@ -142,10 +142,10 @@ unsafe fn blocks_between(first: LLVMBasicBlockRef, end: LLVMBasicBlockRef) -> Ve
     std::iter::successors(until(first), |b| until(unsafe { LLVMGetNextBasicBlock(*b) })).collect()
 }
 
-/// Splits a block before an instruction. The preceding instructions move to a new block in front of it, so the phis
-/// of later blocks need no update.
+/// Splits a block before an instruction. The preceding instructions move to a new block before it, so the phis of
+/// later blocks need no update.
 unsafe fn split_before(instruction: LLVMValueRef) {
-    // SAFETY: the instruction is live and no phi behind another instruction.
+    // SAFETY: the instruction is live, and is not a phi after another instruction.
     unsafe {
         let block = LLVMGetInstructionParent(instruction);
         if LLVMGetFirstInstruction(block) == instruction {
@@ -400,7 +400,7 @@ struct Part<'b> {
 
 impl Drop for Part<'_> {
     fn drop(&mut self) {
-        // SAFETY: the part's own, used by nobody else.
+        // SAFETY: only the part uses its builder.
         unsafe { LLVMDisposeBuilder(self.builder) }
     }
 }
@@ -440,7 +440,7 @@ impl<'b> Part<'b> {
     /// # Safety
     /// The part must be entered only at its first block and left only to the block after it.
     unsafe fn take_out(mut self, number: usize) -> (LLVMBasicBlockRef, LLVMValueRef) {
-        // SAFETY: the caller's promise; what is replaced has no uses left when it is erased.
+        // SAFETY: the caller's promise; replaced values do not have uses when they are erased.
         unsafe {
             let first = self.blocks[0];
             let call_block = LLVMInsertBasicBlockInContext(self.context, first, c"".as_ptr());

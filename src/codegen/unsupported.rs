@@ -65,7 +65,7 @@ fn refuse<T>(text: String) -> Result<T, CodegenError> {
 /// # Safety
 /// The type must be of a live context.
 unsafe fn passed(ty: LLVMTypeRef) -> Result<(), CodegenError> {
-    // SAFETY: the caller's promise; each kind of type is asked for what it has.
+    // SAFETY: the caller's promise; each query is made only on a kind of type that supports it.
     unsafe {
         match LLVMGetTypeKind(ty) {
             LLVMIntegerTypeKind if (65..128).contains(&LLVMGetIntTypeWidth(ty)) => {
@@ -93,7 +93,7 @@ unsafe fn typed(ty: LLVMTypeRef, sound: &mut FxHashSet<LLVMTypeRef>) -> Result<(
     if !sound.insert(ty) {
         return Ok(());
     }
-    // SAFETY: the caller's promise; each kind of type is asked for what it has.
+    // SAFETY: the caller's promise; each query is made only on a kind of type that supports it.
     unsafe {
         match LLVMGetTypeKind(ty) {
             LLVMScalableVectorTypeKind => refuse("scalable vectors are not supported".into()),
@@ -124,7 +124,7 @@ unsafe fn name(value: LLVMValueRef) -> String {
 /// # Safety
 /// The global must be live.
 unsafe fn variable(global: LLVMValueRef) -> Result<(), CodegenError> {
-    // SAFETY: the caller's promise; a variable without an initial value is not asked for it.
+    // SAFETY: the caller's promise; the initial value is checked before use.
     unsafe {
         let initial = LLVMGetInitializer(global);
         let space = LLVMGetPointerAddressSpace(LLVMTypeOf(global));
@@ -160,7 +160,7 @@ unsafe fn acyclic(global: LLVMValueRef, states: &mut FxHashMap<LLVMValueRef, boo
             None => {}
         }
         stack.push((variable, true));
-        // SAFETY: the caller's promise: constants live as long as what they are part of.
+        // SAFETY: the caller's promise; constants live as long as the values that contain them.
         unsafe {
             let mut constants = vec![LLVMGetInitializer(variable)];
             let mut seen = FxHashSet::default();

@@ -38,13 +38,13 @@ pub fn apply(module: &Module<'_>) {
     add_consistently(module);
     build_from_words(module);
     let all = super::instructions(module).map(|i| i.as_value_ref());
-    // SAFETY: the instructions are live. Those that are wrong are known before the first one is replaced.
+    // SAFETY: the instructions are live. All affected ones are collected before the first one is replaced.
     let wrong: Vec<_> = all.filter_map(|i| unsafe { defect(i) }.map(|d| (i, d))).collect();
     if wrong.is_empty() {
         return;
     }
-    // SAFETY: each instruction is still there, and is erased when nothing uses it any more; what is built lies before
-    // it.
+    // SAFETY: each instruction is still present, and is erased when it no longer has uses; its replacement is built
+    // before it.
     unsafe {
         let context = LLVMGetModuleContext(module.as_mut_ptr());
         let builder = LLVMCreateBuilderInContext(context);
@@ -86,7 +86,7 @@ fn keep_ordered_loads(module: &Module<'_>) {
 /// through it.
 fn hide_truncated_indices(module: &Module<'_>) {
     let all = super::instructions(module).map(|i| i.as_value_ref());
-    // SAFETY: only addresses are asked for their indices; all are live, and none is erased.
+    // SAFETY: indices are read from addresses only; all are live, and none is erased.
     unsafe {
         let is_address = |i: &LLVMValueRef| LLVMGetInstructionOpcode(*i) == LLVMOpcode::LLVMGetElementPtr;
         let addresses: Vec<_> = all.filter(is_address).collect();
@@ -151,8 +151,8 @@ unsafe fn hide_truncations(
 
 /// Replaces each `or disjoint` of two values that the function also adds with an addition.
 fn add_consistently(module: &Module<'_>) {
-    // SAFETY: only additions and unions are asked for two operands, and only unions for their flag; a union is erased
-    // when nothing uses it any more, and its addition lies before it.
+    // SAFETY: operands are read from additions and unions only, and the flag from unions only. A union is erased when
+    // it no longer has uses; its addition is before it.
     unsafe {
         let pair = |i| {
             let (a, b) = (LLVMGetOperand(i, 0), LLVMGetOperand(i, 1));
@@ -185,8 +185,8 @@ fn add_consistently(module: &Module<'_>) {
 /// Builds vectors of four bytes from a word if the first byte is zero and others are not constant.
 fn build_from_words(module: &Module<'_>) {
     let all = super::instructions(module).map(|i| i.as_value_ref());
-    // SAFETY: only insertions are asked for their operands, all are live, and one is erased when nothing uses it any
-    // more; what is built lies before it.
+    // SAFETY: operands are read from insertions only; all are live. An insertion is erased when it no longer has
+    // uses; its replacement is built before it.
     unsafe {
         let context = LLVMGetModuleContext(module.as_mut_ptr());
         let byte = LLVMInt8TypeInContext(context);
@@ -242,7 +242,7 @@ unsafe fn inserted(i: LLVMValueRef) -> Option<[LLVMValueRef; 4]> {
 /// Combines four bytes into a word and casts it to a vector.
 ///
 /// # Safety
-/// The bytes must be live where the builder stands.
+/// The bytes must be live at the builder's insertion point.
 unsafe fn from_word(context: LLVMContextRef, builder: LLVMBuilderRef, bytes: [LLVMValueRef; 4]) -> LLVMValueRef {
     // SAFETY: the caller's promise.
     unsafe {
@@ -293,7 +293,7 @@ unsafe fn defect(i: LLVMValueRef) -> Option<Defect> {
 /// Replaces the comparison of bytes with a comparison of 32-bit integers.
 ///
 /// # Safety
-/// `i` must be a live comparison of bytes, and the builder stand before it.
+/// `i` must be a live comparison of bytes, and the builder must insert before it.
 unsafe fn compare_words(context: LLVMContextRef, builder: LLVMBuilderRef, i: LLVMValueRef) -> LLVMValueRef {
     // SAFETY: the caller's promise.
     unsafe {
@@ -306,7 +306,7 @@ unsafe fn compare_words(context: LLVMContextRef, builder: LLVMBuilderRef, i: LLV
 /// Replaces the conversion of a condition with a select of -1 or 0.
 ///
 /// # Safety
-/// `i` must be a live conversion of a condition, and the builder stand before it.
+/// `i` must be a live conversion of a condition, and the builder must insert before it.
 unsafe fn choose(builder: LLVMBuilderRef, i: LLVMValueRef) -> LLVMValueRef {
     // SAFETY: the caller's promise; lengths are asked of vectors only.
     unsafe {
@@ -325,7 +325,7 @@ unsafe fn choose(builder: LLVMBuilderRef, i: LLVMValueRef) -> LLVMValueRef {
 /// Replaces the conversion of a vector with conversions of its elements.
 ///
 /// # Safety
-/// `i` must be a live rounding of a vector, and the builder stand before it.
+/// `i` must be a live rounding of a vector, and the builder must insert before it.
 unsafe fn round_one_by_one(context: LLVMContextRef, builder: LLVMBuilderRef, i: LLVMValueRef) -> LLVMValueRef {
     // SAFETY: the caller's promise; lengths are asked of vectors only.
     unsafe {

@@ -302,7 +302,7 @@ impl Function {
     }
 
     /// The function of NVIDIA's libdevice that computes the same, by its name in the CUDA documentation. `None` if
-    /// there is none, or if this is not the full function.
+    /// libdevice lacks it, or if this is not the full function.
     pub fn libdevice(&self) -> Option<&'static str> {
         let Function::Math { operation, float, mode: Mode::Full | Mode::Polynomial } = *self else { return None };
         Some(match (operation, float) {

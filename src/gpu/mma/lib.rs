@@ -13,7 +13,7 @@
 //! | [`Unit::TensorPair`] | `tcgen05.mma`, `cta_group::2` | one thread of two CTAs | as above | as above | as above |
 //!
 //! The choice of instructions, the verifier of dots, their lowering, the tests of the simulator and
-//! `docs/reference/matrix-instructions.md` all read this table; there is no other list of instructions.
+//! `docs/reference/matrix-instructions.md` all read this table; it is the only list of instructions.
 //! [`tile_layout::MmaShape`] computes fragments from the extents of a row and the width of its elements.
 //!
 //! A row with `None` as its [`Row::lowering`] exists in hardware, but the compiler does not generate it: a program

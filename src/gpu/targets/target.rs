@@ -191,7 +191,7 @@ pub static TARGETS: &[Target] = &[
     },
     Target {
         // LLVM 21 does not know sm_88; sm_87 has a subset of its instructions, sm_89 (fp8) has not.
-        // No public table gives its memory limits: those of sm_86, the smallest of the family, are safe.
+        // No public table gives its memory limits. The limits of sm_86, the smallest of the family, are safe.
         name: "sm_88",
         sm: 88,
         llvm_cpu: "sm_87",
@@ -248,7 +248,7 @@ pub static TARGETS: &[Target] = &[
         devices: "B300, GB300",
     },
     Target {
-        // LLVM 21 does not know sm_107. No public table gives its limits: those of its family are taken.
+        // LLVM 21 does not know sm_107. No public table gives its limits, so the limits of its family are used.
         name: "sm_107",
         sm: 107,
         llvm_cpu: "sm_100a",

@@ -422,7 +422,7 @@ impl Offsets {
         // rows.
         let (slots, free) = if transposed {
             let mut free = self.beyond(row);
-            // A transposed fragment has no register along the row.
+            // A transposed fragment does not have registers along the row.
             if free.is_empty() || free.len() != self.kept.len() {
                 return None;
             }

@@ -74,7 +74,7 @@ impl LinearExpr {
                 }
             }
             for term in &mut terms[first..] {
-                // A right shift drops the low bits, and the source has no bits above its width.
+                // A right shift drops the low bits, and bits above the source's width are zero.
                 let dropped = if term.shift < 0 { low_mask(-term.shift as u32) } else { 0 };
                 term.needs_mask = term.mask != low_mask(bases.len() as u32) & !dropped;
             }

@@ -444,7 +444,7 @@ impl HardwareLayout {
     /// The tile as an operand with its rows (M of A, N of B) along `mn` and its depth along `k`. `rows` is the number
     /// of rows per instruction: 64 for A, a power of two from 8 to 256 for B.
     ///
-    /// Errors: dimensions other than those of the atom, a tile smaller than the instruction, elements contiguous
+    /// Errors: dimensions other than the two of the atom, a tile smaller than the instruction, elements contiguous
     /// along `mn` that are not 16 bits wide, or uneven strides.
     pub fn operand(&self, mn: usize, k: usize, rows: u32) -> Result<WarpgroupOperand, HardwareError> {
         let major = match (self.contiguous, self.lines) {
@@ -505,9 +505,9 @@ impl HardwareLayout {
 /// The contiguous dimension of an operand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Major {
-    /// Neighbours along K: `imm-trans` is 0.
+    /// Contiguous along K: `imm-trans` is 0.
     K,
-    /// Neighbours along M or N: `imm-trans` is 1.
+    /// Contiguous along M or N: `imm-trans` is 1.
     Mn,
 }
 

@@ -74,7 +74,7 @@
 //! # Ok::<(), tile_layout::LayoutError>(())
 //! ```
 //!
-//! # What linearity gives us
+//! # Consequences
 //!
 //! Write the basis vectors as the columns of a bit matrix. Questions about layouts become linear algebra over F2, with
 //! exact answers and no enumeration of the tile.

@@ -135,7 +135,7 @@ impl LinearMap {
         Self::new(self.columns.iter().copied().chain(lifted).collect(), out_bits)
     }
 
-    /// `[self | right]`: the input bits of `right` follow those of `self`; outputs are added.
+    /// `[self | right]`: the input bits of `right` follow the input bits of `self`; outputs are added.
     pub fn concat(&self, right: &Self) -> Result<Self> {
         self.same_output(right)?;
         Self::new(self.columns.iter().chain(&right.columns).copied().collect(), self.out_bits)

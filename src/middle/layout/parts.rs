@@ -22,9 +22,9 @@
 //! block number is the part.
 //!
 //! *Worked example.* Each thread has 4 registers, which hold rows on one side (`register = [r0, r1]`, lanes along
-//! columns) and columns on the other. There is no common vector. For two parts, take `a = r1` and `b = c1`, and put
-//! `r1 + c1` into `V`. The first part has the two blocks on the diagonal of the tile, the second part the other two.
-//! Lanes with `c1` are outside `V`, so they start at register `a`.
+//! columns) and columns on the other. The two sides do not have a common vector. For two parts, take `a = r1` and `b
+//! = c1`, and put `r1 + c1` into `V`. The first part has the two blocks on the diagonal of the tile, the second part
+//! the other two. Lanes with `c1` are outside `V`, so they start at register `a`.
 
 use crate::access::{SharedAccess, SharedLayout, ThreadBases};
 use crate::error::{LayoutError, Result};

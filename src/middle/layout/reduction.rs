@@ -133,8 +133,8 @@ impl Layout {
         Ok(Some((registers + lanes) as u32))
     }
 
-    /// The slot bit that holds each bit of a coordinate. Returns `None` if a coordinate bit has no holder or several,
-    /// or if a holder also moves elsewhere.
+    /// The slot bit that holds each bit of a coordinate. Returns `None` if a coordinate bit has several holders or
+    /// none, or if a holder also moves elsewhere.
     fn holders(&self, low: u32, width: u32) -> Option<Vec<(Input, u32)>> {
         let field = low_mask(width) << low;
         let mut holders = vec![None; width as usize];

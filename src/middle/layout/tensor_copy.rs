@@ -25,8 +25,8 @@
 //! violated makes the copy impossible ([`Ineligible`]). A limit that cannot be proved becomes a [`Condition`], which
 //! generated code tests once before the copies; if it fails, ordinary loads are used instead.
 //!
-//! No address uses the stride of a dimension with one element. Its stride has no conditions, and the code that builds
-//! the map substitutes a legal one ([`SINGLE_STRIDE`]), even if only the kernel knows that the extent is 1.
+//! No address uses the stride of a dimension with one element. Such a stride is unconstrained, and the code that
+//! builds the map substitutes a legal one ([`SINGLE_STRIDE`]), even if only the kernel knows that the extent is 1.
 //!
 //! Coordinates are 32-bit element counts. The parts of a tile outside the array are filled, but a coordinate that
 //! overflows wraps back into the array. The code that computes coordinates must therefore saturate them.

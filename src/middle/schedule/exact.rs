@@ -7,7 +7,7 @@
 //! row also give differences, which prune branches early.
 //!
 //! The choice of a unit within a pool affects nothing else, so it is not a dimension of the search. An operation
-//! takes the first free unit. If there is none, the units of all operations so far are assigned again, in every
+//! takes the first free unit. If all are taken, the units of all operations so far are assigned again, in every
 //! possible way.
 //!
 //! If the search completes within its budget of visits, the interval is the smallest possible. For each choice of

@@ -9,11 +9,11 @@
 //! ```text
 //! interval 4             row 0     row 1     row 2     row 3
 //! copy     time 0        copy i+2
-//! product  time 5                  product i+1
+//! dot      time 5                  dot i+1
 //! add      time 10                           add i
 //! ```
 //!
-//! # What is modelled
+//! # The model
 //!
 //! * Pools of units ([`Pool`]). An operation's footprint says which units it occupies, from when and for how long.
 //! * Agents ([`Agent`]), such as a producer and consumers. An agent issues one operation at a time and holds values
@@ -31,7 +31,7 @@
 //! schedule against its loop, with a few lines that share no code with the search.
 //!
 //! ```
-//! use tile_schedule::{Agent, Edge, Graph, Node, Pool, Settings, Reservation, overlap};
+//! use tile_schedule::{Agent, Edge, Graph, Node, Pool, Reservation, Settings, overlap};
 //!
 //! let node = |name: &str, pool, clocks| Node {
 //!     name: name.into(),

@@ -17,7 +17,7 @@ pub struct Settings {
     /// Whether to search small loops exhaustively as well.
     pub exhaustive: bool,
     /// The most rows of the tables, or 0 for the light method, which uses no tables. If the minimum interval has more
-    /// clocks, a row stands for several clocks.
+    /// clocks, a row covers several clocks.
     pub rows: u32,
     /// Whether to schedule the loop without overlap.
     pub serial: bool,

@@ -1,4 +1,4 @@
-//! Every kind of error: its code is unique and stable, and its message names the offending quantity.
+//! Every kind of error has a unique, stable code and a message that names the offending quantity.
 
 use std::collections::BTreeSet;
 

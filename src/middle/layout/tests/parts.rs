@@ -1,4 +1,4 @@
-//! Conversions part by part: run on all threads, with registers as arrays.
+//! Conversions in parts, executed for all threads with registers as arrays.
 
 mod common;
 
@@ -6,8 +6,8 @@ use common::*;
 use proptest::prelude::*;
 use tile_layout::*;
 
-/// Runs the plan as its documentation says and checks what every thread ends up with, and that parts are alike: every
-/// thread stores and loads as many registers in each.
+/// Runs the plan as documented, and checks the final registers of every thread. Also checks that parts are alike:
+/// every thread stores and loads the same number of registers in each.
 fn check(src: &Layout, dst: &Layout, s: &Shape, options: &SharedOptions) -> PartsPlan {
     let plan = PartsPlan::new(src, dst, s, options).unwrap();
     let bytes = u64::from(options.elem_bits.max(8) / 8);
@@ -106,7 +106,7 @@ fn the_essay_s_transpose() {
     let options = SharedOptions { max_bytes: 32, ..SharedOptions::new(32) };
     let plan = check(&rows, &columns, &s, &options);
     assert_eq!(plan.log2, 1);
-    // Lanes of one column bit start at another register.
+    // Lanes with one column bit start at another register.
     assert_eq!(plan.source.parts, [2]);
     assert_eq!(plan.source.thread.lane.iter().filter(|&&r| r != 0).count(), 1);
 }

@@ -32,8 +32,8 @@ fn searched(g: &Graph) -> tile_schedule::Schedule {
 }
 
 /// `d[i] = a[i] * b[i] + c`, with one load, one store and one arithmetic operation per clock and results after two
-/// clocks (Aho, Lam, Sethi, Ullman: Compilers, section 10.5). The two loads make the interval two clocks, and four
-/// iterations are in flight.
+/// clocks (Aho, Lam, Sethi, Ullman: Compilers, section 10.5). Two loads need two clocks, so the interval is two, and
+/// four iterations are in flight.
 #[test]
 fn two_loads_on_one_port() {
     let mut g = machine(&[("load", 1), ("arithmetic", 1), ("store", 1)]);

@@ -1,15 +1,15 @@
-//! Products by `wgmma` on the simulator, written out from the plans of the crate.
+//! Dots by `wgmma` on the simulator, generated from the plans of the crate.
 //!
-//! A kernel gets the image of shared memory, the registers of A where they are not in shared memory, and writes all
-//! accumulators, register by register. Everything that the plans claim (strides, steps, registers of a block) decides
-//! the result, and the simulator shares no code with them.
+//! A kernel gets the image of shared memory and, if A is not in shared memory, the registers of A. It writes all
+//! accumulators, register by register. Every claim of a plan (strides, steps, registers of a block) affects the
+//! result, and the simulator shares no code with the plans.
 
 use std::fmt::Write as _;
 
 use ptx_sim::{Arg, Config, Device, LaunchConfig, Module, RunOptions};
 use tile_layout::*;
 
-/// Operand types that small whole numbers are exact in.
+/// Operand types that represent small integers exactly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Type {
     F16,
@@ -38,7 +38,7 @@ impl Type {
         }
     }
 
-    /// The bits of a whole number from -3 to 3.
+    /// The bits of an integer from -3 to 3.
     pub fn encode(self, value: i32) -> u64 {
         let size = value.unsigned_abs() as usize;
         let sign = u64::from(value < 0);
@@ -58,7 +58,7 @@ pub fn value(which: u64, i: u64) -> i32 {
     ((x >> 40) % 7) as i32 - 3
 }
 
-/// Bytes of shared memory that hold a matrix in a layout.
+/// The bytes of shared memory for a matrix in a layout.
 pub fn image(layout: &HardwareLayout, ty: Type, value: impl Fn(u64) -> i32) -> Vec<u8> {
     let shared = layout.shared_layout().expect("a valid layout");
     let bytes = (ty.bits() / 8) as usize;
@@ -70,21 +70,14 @@ pub fn image(layout: &HardwareLayout, ty: Type, value: impl Fn(u64) -> i32) -> V
     image
 }
 
-/// Where A comes from.
+/// The storage of A.
 pub enum Left<'a> {
     Shared(&'a HardwareLayout),
     Registers,
 }
 
-/// Runs the product of A (m x k) and B (k x n), both of `ty`, and compares every accumulator.
-pub fn check_product(
-    ty: Type,
-    extents: (u32, u32, u32),
-    columns: u32,
-    groups: (u32, u32),
-    a: Left,
-    b: &HardwareLayout,
-) {
+/// Runs the dot of A (m x k) and B (k x n), both of type `ty`, and compares every accumulator.
+pub fn check_dot(ty: Type, extents: (u32, u32, u32), columns: u32, groups: (u32, u32), a: Left, b: &HardwareLayout) {
     let (m, n, k) = extents;
     let product = WarpgroupDot::new(extents, ty.bits(), columns, groups).expect("a product of wgmma");
     let accumulator = product.accumulator().unwrap();
@@ -202,7 +195,7 @@ fn instruction(
         (from..from + n).map(|i| format!("{prefix}{i}")).collect::<Vec<_>>().join(", ")
     };
     let offset = right.offset(step.n as usize, step.k as usize).expect("a step inside of B");
-    // The array is at shared address 0 or wherever the simulator puts it; addresses are added at run time.
+    // The simulator chooses the shared address of the array; addresses are added at run time.
     let mut text = String::new();
     let mut descriptor = |to: &str, at: u64, constant: u64| {
         assert_eq!(at % 16, 0);
