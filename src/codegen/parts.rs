@@ -349,8 +349,8 @@ impl Row {
             if last > first {
                 whole = whole.max(self.entered[last].1 + 1);
             }
-            // The first piece may be entered from after the part; other pieces may not. Unlike the other pieces, it
-            // may therefore be a loop header.
+            // Only the first piece may be entered from pieces after the part: it may be the header of a loop around
+            // the part.
             targets.extend(self.successors[last].iter().filter(|s| **s < first || **s > last));
             let end = last + 1;
             let length = end - first;

@@ -580,10 +580,10 @@ mod tests {
             error("'.reqnctapercluster' and '.maxclusterrank' exclude each other")
         );
         assert_eq!(check("sm_90", ".maxnreg 64\n.maxnreg 64\n", &[]), error("'.maxnreg' occurs twice"));
-        let nobody = [EntryDirectives { entry: "nobody", directives: &[] }];
+        let missing = [EntryDirectives { entry: "missing", directives: &[] }];
         assert_eq!(
-            finalise(&printed("8.3", "sm_90a", "", ""), target("sm_90"), &nobody),
-            Err(FinaliseError::NoSuchEntry("nobody".into()))
+            finalise(&printed("8.3", "sm_90a", "", ""), target("sm_90"), &missing),
+            Err(FinaliseError::NoSuchEntry("missing".into()))
         );
     }
 

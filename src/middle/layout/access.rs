@@ -11,7 +11,7 @@
 //! * the position of each register in the vector of one instruction.
 //!
 //! `ldmatrix` and `stmatrix` move 8x8 matrices with rows of 16 bytes. Each row has its own address, so they apply
-//! whenever the tile of one matrix divides the map from slots to offsets on the left. In that tile, lane bits 0 and 1
+//! whenever the tile of one matrix divides the map from flips to offsets on the left. In that tile, lane bits 0 and 1
 //! select the word within a row and lane bits 2 to 4 select the row. In a transposed matrix, lane bits 2 to 4 select
 //! the element within a row.
 
@@ -231,7 +231,7 @@ impl SharedAccess {
         Ok(best)
     }
 
-    /// The cost by which plans are compared: issue slots plus shared-memory wavefronts, per warp.
+    /// The cost by which plans are compared: issue flips plus shared-memory wavefronts, per warp.
     pub fn cost(&self) -> u64 {
         self.instructions.len() as u64 + self.wavefronts
     }
@@ -296,7 +296,7 @@ impl SharedAccess {
     }
 }
 
-/// The map from slots to element offsets, with the data that vector and matrix plans share.
+/// The map from flips to element offsets, with the data that vector and matrix plans share.
 struct Offsets {
     direction: Direction,
     eb: u32,
@@ -376,7 +376,7 @@ impl Offsets {
 
     /// For each of the low `count` offset bits, the registers that flip that bit alone. Stops at the first bit
     /// without such registers.
-    fn slots(&self, count: u32) -> Vec<u64> {
+    fn flips(&self, count: u32) -> Vec<u64> {
         let kept: Vec<u64> = self.kept.iter().map(|&i| self.registers[i as usize]).collect();
         let Ok(map) = LinearMap::new(kept, 64) else { return Vec::new() };
         let spread = |x: u64| self.kept.iter().enumerate().fold(0, |r, (i, &bit)| r | (x >> i & 1) << bit);
@@ -395,17 +395,17 @@ impl Offsets {
     }
 
     fn vector(&self) -> SharedAccess {
-        let mut slots = self.slots(ROW_LOG2.saturating_sub(self.eb));
+        let mut flips = self.flips(ROW_LOG2.saturating_sub(self.eb));
         // If a thread's base had bits within the vector, its elements would be rotated.
         let aligned = self.columns().map(u64::trailing_zeros).min().unwrap_or(64);
-        slots.truncate(aligned as usize);
-        let elements = 1u32 << slots.len();
-        let start = |start: u64| start ^ combine(&slots, self.offset(start));
-        let free = self.beyond(slots.len() as u32);
-        let registers = |start: u64| (0..elements.into()).map(|s| (start ^ combine(&slots, s)) as u32).collect();
+        flips.truncate(aligned as usize);
+        let elements = 1u32 << flips.len();
+        let start = |start: u64| start ^ combine(&flips, self.offset(start));
+        let free = self.beyond(flips.len() as u32);
+        let registers = |start: u64| (0..elements.into()).map(|s| (start ^ combine(&flips, s)) as u32).collect();
         let starts = (0..1u64 << free.len()).map(|g| start(combine(&free, g)));
         let instructions = starts.map(|s| (s, registers(s))).collect();
-        let bytes = 1 << (self.eb + slots.len() as u32).min(ROW_LOG2);
+        let bytes = 1 << (self.eb + flips.len() as u32).min(ROW_LOG2);
         self.finish(AccessMode::Vector { elements }, self.lane.clone(), bytes, instructions)
     }
 
@@ -420,7 +420,7 @@ impl Offsets {
         }
         // The registers of a word hold consecutive elements of the row or, transposed, elements of two neighboring
         // rows.
-        let (slots, free) = if transposed {
+        let (flips, free) = if transposed {
             let mut free = self.beyond(row);
             // A transposed fragment does not have registers along the row.
             if free.is_empty() || free.len() != self.kept.len() {
@@ -428,13 +428,13 @@ impl Offsets {
             }
             (vec![free.remove(0)], free)
         } else {
-            (self.slots(word), self.beyond(word))
+            (self.flips(word), self.beyond(word))
         };
-        if slots.len() != word as usize {
+        if flips.len() != word as usize {
             return None;
         }
-        let start = |start: u64| if transposed { start } else { start ^ combine(&slots, self.offset(start)) };
-        let mut rows: Vec<u64> = if transposed { vec![self.offset(slots[0])] } else { Vec::new() };
+        let start = |start: u64| if transposed { start } else { start ^ combine(&flips, self.offset(start)) };
+        let mut rows: Vec<u64> = if transposed { vec![self.offset(flips[0])] } else { Vec::new() };
         rows.extend((0..5).filter(|i| !lanes_along_row.contains(i)).map(|i| self.lane[i]));
         let starts: Vec<u64> = free.iter().map(|&f| start(f)).collect();
         let others = self.warp.iter().chain(&self.block).copied();
@@ -450,12 +450,12 @@ impl Offsets {
         rows.extend(together.iter().map(|&s| self.offset(s)));
         rows.resize(5, 0);
         let (matrices, elements) = (1u32 << together.len(), 1u32 << word);
-        let (slots, together) = (&slots, &together);
+        let (flips, together) = (&flips, &together);
         let registers = |start: u64| {
             let words = (0..u64::from(matrices)).map(move |m| start ^ combine(together, m));
             words
                 .flat_map(|w| (0..u64::from(elements)).map(move |e| (w, e)))
-                .map(|(w, e)| (w ^ combine(slots, e)) as u32)
+                .map(|(w, e)| (w ^ combine(flips, e)) as u32)
         };
         let starts = (0..1u64 << free.len()).map(|g| combine(&free, g));
         let instructions = starts.map(|s| (s, registers(s).collect())).collect();

@@ -285,17 +285,17 @@ impl Layout {
         let threads = [Input::Lane, Input::Warp, Input::Block];
         let aligned = threads.iter().all(|&i| self.bases(i).iter().all(|&b| b & field == 0));
         let registers = LinearMap::new(self.register().to_vec(), 64)?;
-        // `slots[k]` flips coordinate bit k and nothing else.
-        let slots: Option<Vec<u64>> = (0..log2).map(|i| registers.solve(1 << (low + i))).collect();
-        let slots = slots.unwrap_or_default();
+        // `flips[k]` flips coordinate bit k and nothing else.
+        let flips: Option<Vec<u64>> = (0..log2).map(|i| registers.solve(1 << (low + i))).collect();
+        let flips = flips.unwrap_or_default();
         let mut seen: Subspace = (0..log2).map(|i| 1u64 << (low + i)).collect();
         let free: Vec<u64> =
             (0..self.register().len()).filter(|&i| seen.insert(self.register()[i])).map(|i| 1 << i).collect();
         let group = |g: u64| {
             let start = crate::map::combine(&free, g);
             let rotation = registers.apply(start) >> low & low_mask(log2);
-            let slot = |s: u64| (start ^ crate::map::combine(&slots, s ^ rotation)) as u32;
-            (0..width).map(slot).collect()
+            let register = |s: u64| (start ^ crate::map::combine(&flips, s ^ rotation)) as u32;
+            (0..width).map(register).collect()
         };
         Ok(((0..1u64 << free.len()).map(group).collect(), aligned))
     }

@@ -100,35 +100,35 @@ impl ShufflePlan {
     }
 }
 
-/// A source slot inside the warp: register number and lane.
+/// A source slot within the warp: the register number and lane of the holder of an element.
 #[derive(Clone, Copy, Default)]
-struct Source {
+struct Holder {
     register: u64,
     lane: u64,
 }
 
-impl Source {
+impl Holder {
     fn add(self, other: Self) -> Self {
         Self { register: self.register ^ other.register, lane: self.lane ^ other.lane }
     }
 }
 
-fn sum(list: &[Source], bits: u64) -> Source {
+fn sum(list: &[Holder], bits: u64) -> Holder {
     let chosen = list.iter().enumerate().filter(|&(i, _)| bits >> i & 1 == 1);
-    chosen.fold(Source::default(), |total, (_, &s)| total.add(s))
+    chosen.fold(Holder::default(), |total, (_, &s)| total.add(s))
 }
 
 /// The linear choice of holders for each bit of the target slot.
 struct Problem {
     /// Columns of P and L.
-    register: Vec<Source>,
+    register: Vec<Holder>,
     /// Columns of Q and M.
-    lane: Vec<Source>,
+    lane: Vec<Holder>,
     /// Columns of R and N, for warps and blocks.
-    outer: Vec<Source>,
+    outer: Vec<Holder>,
     warp_bits: usize,
     /// Changes of the source slot that do not change the element.
-    replicas: Vec<Source>,
+    replicas: Vec<Holder>,
     source_registers: u32,
     target_registers: u32,
 }
@@ -138,17 +138,17 @@ impl Problem {
         let registers = LinearMap::new(src.register().to_vec(), 64).ok()?;
         let places = registers.concat(&LinearMap::new(src.lane().to_vec(), 64).ok()?).ok()?;
         let n = registers.in_bits();
-        let split = |x: u64| Source { register: x & crate::map::low_mask(n), lane: x >> n };
+        let split = |x: u64| Holder { register: x & crate::map::low_mask(n), lane: x >> n };
         // Prefer a holder in the same lane.
         let find = |element: u64| match registers.solve(element) {
-            Some(register) => Some(Source { register, lane: 0 }),
+            Some(register) => Some(Holder { register, lane: 0 }),
             None => places.solve(element).map(split),
         };
         let register = dst.register().iter().map(|&e| find(e)).collect::<Option<_>>()?;
         let lane = dst.lane().iter().zip(src.lane()).enumerate().map(|(i, (&to, &from))| {
-            let own = Source { register: 0, lane: 1 << i };
+            let own = Holder { register: 0, lane: 1 << i };
             // The same lane, if the difference is within its registers.
-            registers.solve(to ^ from).map(|register| Source { register, ..own }).or_else(|| find(to))
+            registers.solve(to ^ from).map(|register| Holder { register, ..own }).or_else(|| find(to))
         });
         let lane = lane.collect::<Option<_>>()?;
         let at = |bases: &[u64], i: usize| bases.get(i).copied().unwrap_or(0);
@@ -172,7 +172,7 @@ impl Problem {
 
     /// The ways to change the source of a slot: another target register, or another holder. `target[i]` is the change
     /// of the target register for `moves[i]`.
-    fn moves(&self) -> (Vec<Source>, Vec<u64>) {
+    fn moves(&self) -> (Vec<Holder>, Vec<u64>) {
         let by_register = self.register.iter().enumerate().map(|(i, &s)| (s, 1 << i));
         by_register.chain(self.replicas.iter().map(|&s| (s, 0))).unzip()
     }
@@ -181,25 +181,25 @@ impl Problem {
         let (moves, targets) = self.moves();
         let move_lanes = LinearMap::new(moves.iter().map(|m| m.lane).collect(), LANE_BITS).ok()?;
         // Adds the moves of the set `x` to `s`. Returns the change of the target register with it.
-        let shift = |s: Source, x: u64| (s.add(sum(&moves, x)), combine(&targets, x));
+        let shift = |s: Holder, x: u64| (s.add(sum(&moves, x)), combine(&targets, x));
 
         // First make lanes the identity where possible, then choose the others so that M' is invertible.
-        let mut lanes: Vec<Option<(Source, u64)>> = self
+        let mut lanes: Vec<Option<(Holder, u64)>> = self
             .lane
             .iter()
             .enumerate()
             .map(|(i, &s)| move_lanes.solve(s.lane ^ 1 << i).map(|x| shift(s, x)))
             .collect();
         let mut seen: Subspace = lanes.iter().flatten().map(|(s, _)| s.lane).collect();
-        for (slot, &s) in lanes.iter_mut().zip(&self.lane) {
-            if slot.is_none() {
+        for (entry, &s) in lanes.iter_mut().zip(&self.lane) {
+            if entry.is_none() {
                 let options = std::iter::once(0).chain((0..moves.len()).map(|i| 1 << i));
                 let chosen = options.map(|x| shift(s, x)).find(|(s, _)| seen.insert(s.lane));
-                *slot = Some(chosen.unwrap_or((s, 0)));
+                *entry = Some(chosen.unwrap_or((s, 0)));
             }
         }
-        let lanes: Vec<(Source, u64)> = lanes.into_iter().flatten().collect();
-        let outer: Vec<(Source, u64)> =
+        let lanes: Vec<(Holder, u64)> = lanes.into_iter().flatten().collect();
+        let outer: Vec<(Holder, u64)> =
             self.outer.iter().map(|&s| move_lanes.solve(s.lane).map_or((s, 0), |x| shift(s, x))).collect();
 
         // Solve U M' = Q': the published register as a function of the publisher.

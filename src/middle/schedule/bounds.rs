@@ -11,7 +11,7 @@ pub enum Bound {
     Agents { clocks: u32 },
     /// A recurrence: these nodes, in order, wait for each other across iterations.
     Recurrence { nodes: Vec<usize>, clocks: u32 },
-    /// Iterations do not overlap, as requested.
+    /// Iterations do not overlap.
     Serial { clocks: u32 },
     /// Iterations do not overlap, because no overlapped schedule was found. `obstacle` is the one at the largest
     /// interval tried.

@@ -115,18 +115,18 @@ mod tests {
     use crate::{Agent, Node, Pool, Reservation, Settings, overlap};
 
     /// Dots on one unit, each with its own load; loads and dots run on different agents.
-    fn loop_of(products: &[u32], copy: u32) -> Graph {
+    fn loop_of(dots: &[u32], copy: u32) -> Graph {
         let mut graph = Graph {
             pools: vec![Pool { name: "tensor".into(), units: 1 }],
             agents: ["producer", "consumers"].map(|n| Agent { name: n.into(), registers: None }).to_vec(),
             ..Graph::default()
         };
-        for clocks in products {
+        for clocks in dots {
             let load = Node { name: "load".into(), issue: 1, asynchronous: true, agents: vec![0], ..Node::default() };
             let footprint = vec![Reservation { pool: 0, start: 0, clocks: *clocks }];
-            let product = Node { name: "product".into(), footprint, issue: 1, agents: vec![1], ..load.clone() };
+            let dot = Node { name: "dot".into(), footprint, issue: 1, agents: vec![1], ..load.clone() };
             let from = graph.nodes.len();
-            graph.nodes.extend([load, product]);
+            graph.nodes.extend([load, dot]);
             graph.edges.push(Edge { from, to: from + 1, latency: copy, distance: 0, crossing: 0, value: true });
         }
         graph

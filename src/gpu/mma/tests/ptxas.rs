@@ -54,21 +54,21 @@ fn statements(i: &Instruction) -> Vec<String> {
         _ => 'r',
     };
     let operand = if i.a == Element::F64 { 'g' } else { 'a' };
-    let sums = list(class, 0, registers(m * i.n, i.accumulator.bits(), lanes));
+    let acc = list(class, 0, registers(m * i.n, i.accumulator.bits(), lanes));
     let a = list(operand, 0, registers(m * k, container, lanes));
     let name = i.ptx();
     match unit {
         Unit::Sync | Unit::BlockScale => {
             let b = list(operand, 0, registers(i.n * k, container, lanes));
             let scales = if i.scale.is_some() { ",r0,{0,0},r1,{0,0}" } else { "" };
-            vec![format!("{name} {sums},{a},{b},{sums}{scales};")]
+            vec![format!("{name} {acc},{a},{b},{acc}{scales};")]
         }
         Unit::Warpgroup => {
             let signs = if i.accumulator == Element::S32 { "" } else { ",1,1" };
             let majors = if container == 16 { (",0,0", ",0") } else { ("", "") };
             vec![
-                format!("{name} {sums},d0,d1,p{signs}{};", majors.0),
-                format!("{name} {sums},{a},d1,p{signs}{};", majors.1),
+                format!("{name} {acc},d0,d1,p{signs}{};", majors.0),
+                format!("{name} {acc},{a},d1,p{signs}{};", majors.1),
             ]
         }
         Unit::Tensor | Unit::TensorPair => {

@@ -69,7 +69,7 @@ fn the_version_floor_of_each_target_is_exact() {
     let failures = in_parallel(TARGETS, |t| {
         let mut failures = Vec::new();
         if let Err(e) = assemble(&kernel(t.ptx_floor, t.ptx_target, "", ""), t.ptx_target) {
-            failures.push(format!("{} refuses {}: {e}", t.name, t.ptx_floor));
+            failures.push(format!("{} rejects {}: {e}", t.name, t.ptx_floor));
         }
         if before(t.ptx_floor).is_some_and(|v| assemble(&kernel(v, t.ptx_target, "", ""), t.ptx_target).is_ok()) {
             failures.push(format!("{} accepts less than {}", t.name, t.ptx_floor));

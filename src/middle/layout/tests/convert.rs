@@ -323,7 +323,7 @@ fn accumulators_leave_by_stmatrix() {
     // Only ldmatrix allowed: plain stores.
     let older = SharedOptions { stmatrix: false, ..matrix(16) };
     assert!(matches!(shared_plan(&c, &dst, &s, &older).store.mode, AccessMode::Vector { .. }));
-    // Transposed by the load.
+    // Transposed by the store.
     let columns = Layout::coalesced(&s, 16, &[0, 1], 8, 4).unwrap();
     let p = shared_plan(&c, &columns, &s, &matrix(16));
     assert_eq!(p.store.mode, AccessMode::Matrix { matrices: 4, elements: 2, transposed: true });

@@ -42,7 +42,7 @@ fn check(src: &Layout, dst: &Layout, s: &Shape, options: &SharedOptions) -> Part
             }
             for (i, v) in part_values.into_iter().enumerate() {
                 let register = first(&plan.target, *t) ^ plan.target.register(i as u32);
-                assert!(v.is_some(), "part {part} reads what nobody wrote");
+                assert!(v.is_some(), "part {part} reads data that was not written");
                 assert_eq!(std::mem::replace(&mut mine[register as usize], v), None, "loaded twice");
             }
         }
@@ -55,7 +55,7 @@ fn check(src: &Layout, dst: &Layout, s: &Shape, options: &SharedOptions) -> Part
 }
 
 fn accesses(access: &SharedAccess, t: Thread, block: u32, bytes: u64) -> Vec<(u64, u32)> {
-    let AccessMode::Vector { .. } = access.mode else { panic!("no matrices were asked for") };
+    let AccessMode::Vector { .. } = access.mode else { panic!("no matrices were requested") };
     let mut list = vec![];
     for i in &access.instructions {
         assert_eq!(i.round, 0);

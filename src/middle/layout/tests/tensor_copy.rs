@@ -153,7 +153,7 @@ fn check_tile(
             assert_eq!(bytes, value(i));
         } else {
             let begin = i - i % unit;
-            assert!((begin..i).any(|before| stored.contains(&before)), "element {i} lies in no unit of a row");
+            assert!((begin..i).any(|before| stored.contains(&before)), "element {i} is not in a unit of a row");
         }
     }
     assert!(stored.iter().all(|&i| written[i as usize * size].is_some()));

@@ -135,7 +135,7 @@ fn attention() {
 #[test]
 fn what_cannot_be_scheduled_says_why() {
     let mut g = machine(&[("tensor", 1)]);
-    let a = op(&mut g, "product", "tensor");
+    let a = op(&mut g, "dot", "tensor");
     let b = op(&mut g, "other", "tensor");
     (g.nodes[a].footprint[0].clocks, g.nodes[b].footprint[0].clocks) = (6, 6);
     let settings = Settings { max_interval: Some(11), ..Settings::default() };

@@ -319,7 +319,7 @@ fn beside_every_schedule(seed: u64) -> Option<Above> {
         return None;
     }
     let least = least_interval(&g, minimum);
-    assert!(quick >= least, "{seed}: {quick} beside {least}");
+    assert!(quick >= least, "{seed}: {quick} instead of {least}");
     let searched = overlap(&g, &Settings { exhaustive: true, ..Settings::default() }).unwrap();
     searched.check(&g).unwrap_or_else(|e| panic!("{seed}: {e}: {searched:?}"));
     assert_eq!(searched.interval, least, "{seed}: {searched:?}");

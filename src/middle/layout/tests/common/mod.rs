@@ -107,7 +107,11 @@ pub fn run_shared(plan: &SharedPlan, before: &Registers, target_registers: u32, 
             for (&t, held) in after.iter_mut().filter(|(t, _)| t.block == block) {
                 for (address, register) in element_accesses(&plan.load, t, round, bytes, plan.bytes) {
                     let value = memory[(address / bytes) as usize];
-                    assert!(value.is_some(), "round {round} of {} reads byte {address} that nobody wrote", plan.rounds);
+                    assert!(
+                        value.is_some(),
+                        "round {round} of {} reads byte {address}, which was not written",
+                        plan.rounds
+                    );
                     held[register as usize] = value;
                 }
             }

@@ -79,7 +79,7 @@ pub enum Left<'a> {
 /// Runs the dot of A (m x k) and B (k x n), both of type `ty`, and compares every accumulator.
 pub fn check_dot(ty: Type, extents: (u32, u32, u32), columns: u32, groups: (u32, u32), a: Left, b: &HardwareLayout) {
     let (m, n, k) = extents;
-    let product = WarpgroupDot::new(extents, ty.bits(), columns, groups).expect("a product of wgmma");
+    let product = WarpgroupDot::new(extents, ty.bits(), columns, groups).expect("a dot of wgmma");
     let accumulator = product.accumulator().unwrap();
     // B's tile is k x n.
     let right = b.operand(1, 0, columns).expect("B is an operand");
