@@ -114,7 +114,7 @@ impl DotShape {
         let (a, b, c) = (lhs.log2(), rhs.log2(), accumulator.log2());
         let batch = if rank == 3 { c[0] } else { 0 };
         let (row, column) = (rank - 2, rank - 1);
-        let product = Self { rank, batch, m: c[row], n: c[column], k: a[column] };
+        let dot = Self { rank, batch, m: c[row], n: c[column], k: a[column] };
         let checks = [
             ("rows of the dot", a[row], c[row]),
             ("columns of the dot", b[column], c[column]),
@@ -126,7 +126,7 @@ impl DotShape {
             Some((what, found, expected)) => {
                 Err(LayoutError::Mismatch { what, expected: 1 << expected, found: 1 << found })
             }
-            None => Ok(product),
+            None => Ok(dot),
         }
     }
 

@@ -569,16 +569,16 @@ fn operands_from_runs_are_free_of_conflicts() {
         let instruction = MmaShape::warp(m, k, bits);
         let multiplier = Multiplier::Matrix(instruction);
         let s = shape(&[64, 64]);
-        let product = DotShape::new(&s, &s, &s).unwrap();
-        let grid = product.arrange(multiplier, 2, false);
+        let dot = DotShape::new(&s, &s, &s).unwrap();
+        let grid = dot.arrange(multiplier, 2, false);
         let apart = match bits {
             16 => 0,
             8 => 2,
             _ => (128u32 / bits).ilog2(),
         };
-        let acc = product.accumulator(multiplier, grid, FragmentStride { m: apart, n: apart }).unwrap();
+        let acc = dot.accumulator(multiplier, grid, FragmentStride { m: apart, n: apart }).unwrap();
         for (operand, along) in [(Operand::A, 1), (Operand::A, 0), (Operand::B, 1), (Operand::B, 0)] {
-            let to = product.operand(multiplier, &acc, operand).unwrap();
+            let to = dot.operand(multiplier, &acc, operand).unwrap();
             let vector = u64::from(128 / bits);
             let from = Layout::coalesced(&s, bits, &[along, 1 - along], vector, 4).unwrap();
             let (low, _) = s.field(along).unwrap();

@@ -18,7 +18,7 @@ fn sync((m, k, operand_bits): (u32, u32, u32)) -> Multiplier {
 
 /// A dot with its layouts.
 struct Case {
-    product: DotShape,
+    dot: DotShape,
     multiplier: Multiplier,
     extents: [i64; 4],
     acc: Layout,
@@ -40,18 +40,18 @@ fn case(multiplier: Multiplier, extents: [i64; 4], warps: u32, rows: bool) -> Ca
 
 fn case_apart(multiplier: Multiplier, extents: [i64; 4], warps: u32, rows: bool, apart: FragmentStride) -> Case {
     let (a, b, c) = shapes(extents);
-    let product = DotShape::new(&a, &b, &c).unwrap();
-    let grid = product.arrange(multiplier, warps, rows);
+    let dot = DotShape::new(&a, &b, &c).unwrap();
+    let grid = dot.arrange(multiplier, warps, rows);
     assert_eq!(grid.batch + grid.m + grid.n + grid.replicas, warps);
-    let acc = product.accumulator(multiplier, grid, apart).unwrap();
+    let acc = dot.accumulator(multiplier, grid, apart).unwrap();
     assert_eq!(acc.warps(), 1 << warps);
     acc.validate(&c).unwrap();
-    let lhs = product.operand(multiplier, &acc, Operand::A).unwrap();
-    let rhs = product.operand(multiplier, &acc, Operand::B).unwrap();
+    let lhs = dot.operand(multiplier, &acc, Operand::A).unwrap();
+    let rhs = dot.operand(multiplier, &acc, Operand::B).unwrap();
     // With scalar arithmetic, a warp may hold only a part of the operand, but all warps together hold the whole tile.
     lhs.validate(&a).unwrap();
     rhs.validate(&b).unwrap();
-    Case { product, multiplier, extents, acc, lhs, rhs }
+    Case { dot, multiplier, extents, acc, lhs, rhs }
 }
 
 fn value(operand: i64, index: u64) -> i64 {
@@ -66,7 +66,7 @@ fn reference([_, m, n, k]: [i64; 4], index: u64) -> i64 {
 
 /// Executes the steps; every accumulator register must end with the expected result.
 fn run(c: &Case) {
-    let steps = c.product.steps(c.multiplier, &c.acc, &c.lhs, &c.rhs).unwrap();
+    let steps = c.dot.steps(c.multiplier, &c.acc, &c.lhs, &c.rhs).unwrap();
     let (m, n, k, word) = match c.multiplier {
         Multiplier::Scalar => (1, 1, 1, 1),
         Multiplier::Matrix(i) => {
@@ -74,7 +74,7 @@ fn run(c: &Case) {
             (m, n, k, i.per_word())
         }
     };
-    let zero = c.product.zero_lanes(c.multiplier);
+    let zero = c.dot.zero_lanes(c.multiplier);
     for warp in 0..c.acc.warps() {
         let mut acc = vec![vec![0i64; c.acc.registers() as usize]; 32];
         for step in &steps {
@@ -149,8 +149,8 @@ proptest! {
 fn warps_take_square_parts() {
     let grid = |m, n, warps, rows| {
         let (a, b, c) = (shape(&[m, 64]), shape(&[64, n]), shape(&[m, n]));
-        let product = DotShape::new(&a, &b, &c).unwrap();
-        let grid = product.arrange(sync((16, 16, 16)), warps, rows);
+        let dot = DotShape::new(&a, &b, &c).unwrap();
+        let grid = dot.arrange(sync((16, 16, 16)), warps, rows);
         (grid.m, grid.n, grid.replicas)
     };
     assert_eq!(grid(128, 128, 2, false), (1, 1, 0));
@@ -162,8 +162,8 @@ fn warps_take_square_parts() {
     assert_eq!(grid(32, 256, 3, true), (1, 2, 0));
     // Batches share nothing, so they go first.
     let (a, b, c) = shapes([2, 32, 32, 32]);
-    let product = DotShape::new(&a, &b, &c).unwrap();
-    assert_eq!(product.arrange(sync((16, 16, 16)), 2, false), WarpGrid { batch: 1, m: 1, n: 0, replicas: 0 });
+    let dot = DotShape::new(&a, &b, &c).unwrap();
+    assert_eq!(dot.arrange(sync((16, 16, 16)), 2, false), WarpGrid { batch: 1, m: 1, n: 0, replicas: 0 });
 }
 
 /// The accumulator of one dot becomes the left operand of the next without leaving its thread: the registers are only
@@ -195,8 +195,8 @@ fn small_tiles_repeat_rows_and_fill_depth() {
     let c = case(sync((16, 16, 16)), [1, 8, 8, 4], 0, false);
     assert_eq!(c.acc, layout(&[1], &[2, 4, 8, 16, 32], &[]));
     assert_eq!(c.lhs, layout(&[1], &[2, 0, 4, 8, 16], &[]));
-    assert_eq!(c.product.zero_lanes(c.multiplier), 2);
-    let steps = c.product.steps(c.multiplier, &c.acc, &c.lhs, &c.rhs).unwrap();
+    assert_eq!(c.dot.zero_lanes(c.multiplier), 2);
+    let steps = c.dot.steps(c.multiplier, &c.acc, &c.lhs, &c.rhs).unwrap();
     assert_eq!(steps.len(), 1);
     assert_eq!(steps[0].accumulator, [Some(0), Some(1), None, None]);
     assert_eq!(steps[0].lhs, [Some(0), Some(1), None, None, None, None, None, None]);
@@ -231,7 +231,7 @@ fn what_is_loaded_together_is_multiplied_together() {
 #[test]
 fn scales_of_scalar_operands_are_those_of_the_row() {
     let c = case(sync((16, 16, 16)), [1, 64, 32, 128], 2, false);
-    let blocks = c.product.with_depth(2);
+    let blocks = c.dot.with_depth(2);
     let scales = blocks.operand(Multiplier::Scalar, &c.acc, Operand::A).unwrap();
     for block in 0..4 {
         let registers = blocks.scale_registers(&c.acc, &scales, Operand::A, block).unwrap();
@@ -250,7 +250,7 @@ fn scales_of_scalar_operands_are_those_of_the_row() {
 fn scales_of_instructions() {
     let multiplier = sync((16, 32, 8));
     let c = case(multiplier, [1, 32, 16, 128], 0, false);
-    let blocks = c.product.with_depth(2);
+    let blocks = c.dot.with_depth(2);
     let left = blocks.scales(multiplier, &c.acc, Operand::A).unwrap();
     let right = blocks.scales(multiplier, &c.acc, Operand::B).unwrap();
     for lane in 0..32 {
@@ -269,11 +269,11 @@ fn check_scales(multiplier: Multiplier, extents: [i64; 4], warps: u32, apart: Fr
     let [_, m, n, k] = extents.map(|e| e as u64);
     let Multiplier::Matrix(instruction) = multiplier else { unreachable!("scalars have no scales of their own") };
     let count = (k as u32).min(instruction.extents().2) / block;
-    let blocks = c.product.with_depth((k as u32 / block).ilog2());
+    let blocks = c.dot.with_depth((k as u32 / block).ilog2());
     let scales = k / u64::from(block);
     let left = blocks.scales(multiplier, &c.acc, Operand::A).unwrap();
     let right = blocks.scales(multiplier, &c.acc, Operand::B).unwrap();
-    for step in c.product.steps(multiplier, &c.acc, &c.lhs, &c.rhs).unwrap() {
+    for step in c.dot.steps(multiplier, &c.acc, &c.lhs, &c.rhs).unwrap() {
         let origin = step.accumulator[0].unwrap();
         let register = |layout, side, block| blocks.scale_register(&c.acc, layout, side, block, origin).unwrap();
         let first = step.k / block;
@@ -328,7 +328,7 @@ fn invalid_dots_are_rejected() {
     assert!(matches!(error(&[2, 4, 8], &[1, 8, 8], &[2, 4, 8]), LayoutError::Mismatch { what: "batch of rhs", .. }));
     // Layouts that do not belong together.
     let c = case(sync((16, 16, 16)), [1, 64, 64, 64], 2, false);
-    let steps = c.product.steps(c.multiplier, &c.acc, &c.rhs, &c.lhs);
+    let steps = c.dot.steps(c.multiplier, &c.acc, &c.rhs, &c.lhs);
     assert!(matches!(steps, Err(LayoutError::Mismatch { what: "registers of a dot", .. })));
 }
 
@@ -338,29 +338,29 @@ fn dots_of_a_warpgroup() {
         let shape = MmaShape::warpgroup(n, 16, 16);
         let multiplier = Multiplier::Matrix(shape);
         let (a, b, c) = shapes([1, 128, 256, 64]);
-        let product = DotShape::new(&a, &b, &c).unwrap();
-        let found = product.arrange(multiplier, warps, true);
+        let dot = DotShape::new(&a, &b, &c).unwrap();
+        let found = dot.arrange(multiplier, warps, true);
         assert_eq!([found.m, found.n], grid);
-        let acc = product.accumulator(multiplier, found, FragmentStride::default()).unwrap();
-        assert!(product.is_accumulator(multiplier, &acc));
+        let acc = dot.accumulator(multiplier, found, FragmentStride::default()).unwrap();
+        assert!(dot.is_accumulator(multiplier, &acc));
         // The tiling by fragments, which has separate tests, has the same registers, lanes and warps.
         let tiling = MmaTiling { instruction: shape, batch_warps: 1, m_warps: 1 << grid[0], n_warps: 1 };
         assert_eq!(acc, tiling.layout(Operand::Accumulator, &c).unwrap());
-        let lhs = product.operand(multiplier, &acc, Operand::A).unwrap();
+        let lhs = dot.operand(multiplier, &acc, Operand::A).unwrap();
         lhs.validate(&a).unwrap();
         assert_eq!(lhs, tiling.layout(Operand::A, &a).unwrap());
-        let rhs = product.operand(multiplier, &acc, Operand::B);
+        let rhs = dot.operand(multiplier, &acc, Operand::B);
         assert_eq!(rhs.unwrap_err().code(), "layout-unsupported-element");
     }
 }
 
 #[test]
 fn what_may_be_an_accumulator() {
-    let product = |extents| {
+    let dot = |extents| {
         let (a, b, c) = shapes(extents);
         DotShape::new(&a, &b, &c).unwrap()
     };
-    let (tall, multiplier) = (product([1, 16, 8, 16]), sync((16, 16, 16)));
+    let (tall, multiplier) = (dot([1, 16, 8, 16]), sync((16, 16, 16)));
     let good = |register: &[u64], lane: &[u64]| tall.is_accumulator(multiplier, &layout(register, lane, &[]));
     assert!(good(&[1, 64], &[2, 4, 8, 16, 32]));
     // Rows in another order are valid; columns, and sums of rows and columns, are not.
@@ -371,13 +371,13 @@ fn what_may_be_an_accumulator() {
     assert!(!good(&[1], &[2, 4, 8, 16, 32]));
     assert!(!good(&[1, 64], &[2, 0, 8, 16, 32]));
     // A coordinate that the tile lacks must not occur.
-    let small = product([1, 8, 8, 16]);
+    let small = dot([1, 8, 8, 16]);
     assert!(small.is_accumulator(multiplier, &layout(&[1], &[2, 4, 8, 16, 32], &[])));
     assert!(!small.is_accumulator(multiplier, &layout(&[1], &[2, 4, 8, 16, 0], &[])));
     assert!(small.is_accumulator(Multiplier::Scalar, &layout(&[], &[8, 4, 1, 2, 16], &[])));
     // The rows of a warpgroup continue in its warps.
     let group = Multiplier::Matrix(MmaShape::warpgroup(16, 16, 16));
-    let wide = product([1, 64, 16, 16]);
+    let wide = dot([1, 64, 16, 16]);
     let good = |warp: &[u64]| wide.is_accumulator(group, &layout(&[1, 128, 8], &[2, 4, 16, 32, 64], warp));
     assert!(good(&[256, 512]));
     assert!(!good(&[256]));

@@ -5,8 +5,8 @@ use tile_layout::*;
 /// The accumulator of one dot is operand A of the next after a renaming of registers.
 #[test]
 fn chained_dots() {
-    let product = WarpgroupDot::new((128, 128, 64), 16, 128, (2, 1)).unwrap();
-    let accumulator = product.accumulator().unwrap();
+    let dot = WarpgroupDot::new((128, 128, 64), 16, 128, (2, 1)).unwrap();
+    let accumulator = dot.accumulator().unwrap();
     assert_eq!(accumulator.registers(), 64);
     let second = WarpgroupDot::new((128, 64, 128), 16, 64, (2, 1)).unwrap();
     let permutation = register_permutation(&accumulator, &second.a_registers().unwrap()).expect("no data moves");
@@ -26,12 +26,12 @@ fn steps_name_the_registers_of_their_block() {
         ((64, 256, 64), 128, (1, 2)),
         ((128, 64, 32), 8, (1, 4)),
     ] {
-        let product = WarpgroupDot::new(extents, 16, columns, groups).unwrap();
+        let dot = WarpgroupDot::new(extents, 16, columns, groups).unwrap();
         let (_, n, k) = extents;
-        let (accumulator, a) = (product.accumulator().unwrap(), product.a_registers().unwrap());
+        let (accumulator, a) = (dot.accumulator().unwrap(), dot.a_registers().unwrap());
         let mut written = vec![0; accumulator.elements_of(Thread::default()).count()];
-        for group in 0..product.groups() {
-            for step in product.steps(group) {
+        for group in 0..dot.groups() {
+            for step in dot.steps(group) {
                 for warp in 4 * group..4 * group + 4 {
                     let slot = |register| Slot { register, thread: Thread { lane: 9, warp, block: 0 } };
                     for register in step.accumulator..step.accumulator + columns / 2 {
@@ -49,7 +49,7 @@ fn steps_name_the_registers_of_their_block() {
             }
         }
         let depth = k / 16;
-        assert!(written.iter().all(|&count| count == depth * product.groups()));
+        assert!(written.iter().all(|&count| count == depth * dot.groups()));
     }
 }
 

@@ -79,8 +79,8 @@ pub enum Left<'a> {
 /// Runs the dot of A (m x k) and B (k x n), both of type `ty`, and compares every accumulator.
 pub fn check_dot(ty: Type, extents: (u32, u32, u32), columns: u32, groups: (u32, u32), a: Left, b: &HardwareLayout) {
     let (m, n, k) = extents;
-    let product = WarpgroupDot::new(extents, ty.bits(), columns, groups).expect("a dot of wgmma");
-    let accumulator = product.accumulator().unwrap();
+    let dot = WarpgroupDot::new(extents, ty.bits(), columns, groups).expect("a dot of wgmma");
+    let accumulator = dot.accumulator().unwrap();
     // B's tile is k x n.
     let right = b.operand(1, 0, columns).expect("B is an operand");
     let mut shared = image(b, ty, |e| value(2, e));
@@ -91,11 +91,11 @@ pub fn check_dot(ty: Type, extents: (u32, u32, u32), columns: u32, groups: (u32,
             shared.extend(image(layout, ty, |e| value(1, e)));
             (Some((at as u64, layout.operand(0, 1, WARPGROUP_ROWS).expect("A is an operand"))), Vec::new())
         }
-        Left::Registers => (None, fragment_words(&product.a_registers().unwrap(), ty)),
+        Left::Registers => (None, fragment_words(&dot.a_registers().unwrap(), ty)),
     };
-    let threads = 128 * product.groups();
+    let threads = 128 * dot.groups();
     shared.resize(shared.len().next_multiple_of(16 * threads as usize), 0);
-    let text = kernel(&product, ty, left.as_ref(), &right, shared.len());
+    let text = kernel(&dot, ty, left.as_ref(), &right, shared.len());
     let module = Module::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
     let registers = accumulator.registers();
     for seed in [None, Some(1)] {
@@ -134,15 +134,15 @@ fn fragment_words(layout: &Layout, ty: Type) -> Vec<u8> {
 }
 
 fn kernel(
-    product: &WarpgroupDot,
+    dot: &WarpgroupDot,
     ty: Type,
     left: Option<&(u64, WarpgroupOperand)>,
     right: &WarpgroupOperand,
     bytes: usize,
 ) -> String {
-    let threads = 128 * product.groups();
-    let registers = product.accumulator().unwrap().registers();
-    let a_words = if left.is_none() { product.a_registers().unwrap().registers() * ty.bits() / 32 } else { 0 };
+    let threads = 128 * dot.groups();
+    let registers = dot.accumulator().unwrap().registers();
+    let a_words = if left.is_none() { dot.a_registers().unwrap().registers() * ty.bits() / 32 } else { 0 };
     let (d, move_zero) = if ty == Type::S8 { ("%d", "mov.b32") } else { ("%f", "mov.b32") };
     let mut text = format!(
         ".version 8.8\n.target sm_90a\n.address_size 64\n.shared .align 1024 .b8 s[{bytes}];
@@ -168,10 +168,10 @@ mul.wide.u32 %rd5, %r1, {}; add.s64 %rd5, %rd3, %rd5; mul.wide.u32 %rd6, %r1, {}
         writeln!(text, "{move_zero} {d}{r}, 0;").unwrap();
     }
     text += "shr.u32 %r9, %r1, 7;\n";
-    for group in 0..product.groups() {
+    for group in 0..dot.groups() {
         writeln!(text, "setp.ne.u32 %p2, %r9, {group}; @%p2 bra after{group}; wgmma.fence.sync.aligned;").unwrap();
-        for step in product.steps(group) {
-            writeln!(text, "{}", instruction(product, ty, d, left, right, &step)).unwrap();
+        for step in dot.steps(group) {
+            writeln!(text, "{}", instruction(dot, ty, d, left, right, &step)).unwrap();
         }
         writeln!(text, "after{group}:").unwrap();
     }
@@ -183,14 +183,14 @@ mul.wide.u32 %rd5, %r1, {}; add.s64 %rd5, %rd3, %rd5; mul.wide.u32 %rd6, %r1, {}
 }
 
 fn instruction(
-    product: &WarpgroupDot,
+    dot: &WarpgroupDot,
     ty: Type,
     d: &str,
     left: Option<&(u64, WarpgroupOperand)>,
     right: &WarpgroupOperand,
     step: &WarpgroupStep,
 ) -> String {
-    let (_, columns, depth) = product.instruction().extents();
+    let (_, columns, depth) = dot.instruction().extents();
     let list = |prefix: &str, from: u32, n: u32| {
         (from..from + n).map(|i| format!("{prefix}{i}")).collect::<Vec<_>>().join(", ")
     };
