@@ -105,7 +105,7 @@ mod tests {
         ] {
             assert_eq!(of(body, "sm_90"), expected, "{body}");
         }
-        // Two numbers of 32 bits are added at once there.
+        // sm_100 adds pairs of f32.
         assert!(of("  %a = fadd float %f, %f", "sm_100"));
         assert!(!of("  %a = fpext float %f to double", "sm_100"));
     }

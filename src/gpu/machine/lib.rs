@@ -41,6 +41,7 @@ pub struct Machine {
     entries: BTreeMap<String, Entry>,
 }
 
+/// An error in a machine file, or in a request for a number.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     #[error("unknown machine '{name}'; known machines: {known}")]
@@ -118,6 +119,7 @@ impl Machine {
         self.entries.get(key).map(|e| e.value).ok_or_else(missing)
     }
 
+    /// Returns a number with its origin.
     pub fn entry(&self, key: &str) -> Option<&Entry> {
         self.entries.get(key)
     }

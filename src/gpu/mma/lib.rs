@@ -94,6 +94,7 @@ pub struct Lowering {
     pub operands: &'static [Element],
 }
 
+/// The form in which the compiler emits an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Emission {
     /// An LLVM intrinsic.
@@ -139,6 +140,7 @@ pub struct Instruction {
 }
 
 impl Unit {
+    /// All units, in order of preference.
     pub const ALL: [Unit; 5] = [Unit::Sync, Unit::BlockScale, Unit::Warpgroup, Unit::Tensor, Unit::TensorPair];
 
     /// Where an instruction reads an operand, or stores the accumulator.
@@ -185,6 +187,7 @@ impl Storage {
 }
 
 impl Columns {
+    /// Whether instructions with `n` columns exist.
     pub const fn has(self, n: u32) -> bool {
         match self {
             Columns::One(only) => n == only,
@@ -200,6 +203,7 @@ impl Columns {
 }
 
 impl Row {
+    /// Where the instructions of the row read an operand, or store the accumulator.
     pub fn storage(&self, operand: Operand) -> &'static [Storage] {
         self.unit.storage(operand)
     }
@@ -214,6 +218,7 @@ impl Row {
         self.multiplies(a, b) && self.lowering.is_some_and(|l| l.operands.contains(&a) && l.operands.contains(&b))
     }
 
+    /// Whether a target has the row.
     pub fn is_on(&self, target: &Target) -> bool {
         self.feature.is_none_or(|f| target.has(f))
     }

@@ -32,6 +32,7 @@ const fn device(teraflops: f64, multiprocessors: u32, megahertz: u32) -> Option<
     Some(Device { teraflops, multiprocessors, megahertz })
 }
 
+/// The published rates, by target.
 pub static PEAKS: &[Peak] = &[
     Peak {
         unit: Unit::Sync,

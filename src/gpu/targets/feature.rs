@@ -103,8 +103,10 @@ features! {
 pub struct Features(u64);
 
 impl Features {
+    /// The empty set.
     pub const NONE: Features = Features(0);
 
+    /// The set of the listed features.
     pub const fn of(list: &[Feature]) -> Features {
         let mut bits = 0;
         let mut i = 0;
@@ -115,10 +117,12 @@ impl Features {
         Features(bits)
     }
 
+    /// The set with the listed features added.
     pub const fn with(self, list: &[Feature]) -> Features {
         Features(self.0 | Features::of(list).0)
     }
 
+    /// The set with the listed features removed.
     pub const fn without(self, list: &[Feature]) -> Features {
         Features(self.0 & !Features::of(list).0)
     }

@@ -89,6 +89,7 @@ pub struct Finalised {
     pub entries: Vec<String>,
 }
 
+/// The reasons why PTX cannot be finalized.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FinaliseError {
     #[error("the generated PTX cannot be read: {0}")]
@@ -109,6 +110,7 @@ pub enum FinaliseError {
     Verification(String),
 }
 
+/// The errors of launch directives.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DirectiveProblem {
     #[error("'{0}' needs the feature {1}, which {2} lacks")]

@@ -176,6 +176,7 @@ pub fn requirements_of(mnemonic: &str) -> impl Iterator<Item = &'static Requirem
 }
 
 impl Requirement {
+    /// Whether the row matches a mnemonic.
     pub fn matches(&self, mnemonic: &str) -> bool {
         starts_with_words(mnemonic, self.head) && self.pieces.iter().all(|piece| contains_words(mnemonic, piece))
     }

@@ -50,6 +50,7 @@ pub struct Entry {
     pub body: Option<usize>,
 }
 
+/// An instruction in the body of a function.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Instruction {
     /// The dotted name, e.g. `ld.global.v4.b32`.
@@ -58,6 +59,7 @@ pub struct Instruction {
     pub line: usize,
 }
 
+/// An error in PTX text, with its line.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {kind}")]
 pub struct ScanError {
@@ -66,6 +68,7 @@ pub struct ScanError {
     pub kind: ScanErrorKind,
 }
 
+/// The kinds of errors in PTX text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ScanErrorKind {
     #[error("the comment is not closed")]

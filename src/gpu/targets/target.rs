@@ -190,7 +190,7 @@ pub static TARGETS: &[Target] = &[
         devices: "Jetson AGX Orin",
     },
     Target {
-        // LLVM 21 does not know sm_88; sm_87 has a subset of its instructions, sm_89 (fp8) has not.
+        // LLVM 21 does not know sm_88. sm_87 has a subset of its instructions; sm_89 has fp8, which sm_88 lacks.
         // No public table gives its memory limits. The limits of sm_86, the smallest of the family, are safe.
         name: "sm_88",
         sm: 88,
@@ -311,6 +311,7 @@ impl Target {
         Target::by_name(DEFAULT_TARGET).unwrap_or(&TARGETS[0])
     }
 
+    /// Whether the target has a feature.
     pub fn has(&self, feature: Feature) -> bool {
         self.features.contains(feature)
     }

@@ -118,6 +118,7 @@ pub fn elem_log2_bytes(elem_bits: u32) -> Result<u32> {
     }
 }
 
+/// The direction of an access to shared memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Direction {
     Store,
@@ -150,10 +151,12 @@ impl ThreadBases {
         self.all().all(|b| b == 0)
     }
 
+    /// The value for one thread.
     pub fn eval(&self, lane: u32, warp: u32, block: u32) -> u64 {
         combine(&self.lane, lane.into()) ^ combine(&self.warp, warp.into()) ^ combine(&self.block, block.into())
     }
 
+    /// The function as terms, for code generation.
     pub fn expr(&self) -> LinearExpr {
         LinearExpr::new(&self.lane, &self.warp, &self.block)
     }

@@ -58,4 +58,5 @@ impl LayoutError {
     }
 }
 
+/// The result of an operation of the layout algebra.
 pub type Result<T> = std::result::Result<T, LayoutError>;

@@ -28,6 +28,7 @@ pub struct Term {
 }
 
 impl Term {
+    /// The value of the term when the source is `x`.
     pub fn eval(&self, x: u64) -> u64 {
         let masked = if self.needs_mask { x & self.mask } else { x };
         if self.shift >= 0 { masked << self.shift } else { masked >> -self.shift }

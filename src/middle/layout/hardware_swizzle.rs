@@ -17,7 +17,7 @@
 //!    bits 0..4            chunk: the low bits of the contiguous coordinate
 //!    bits 4..4+s          chunk number, s = log2(S / 16): its next bits, each flipped by a line bit
 //!    bits 4+s..7+s        the three low bits of the line
-//!    bits 7+s..           the order of atoms: the remaining bits of all dimensions, each one's in ascending order
+//!    bits 7+s..           the order of atoms: the remaining bits of all dimensions, ascending within each dimension
 //! ```
 //!
 //! *Worked example.* A 64x64 tile of bf16 with contiguous rows and the 128-byte swizzle: `s = 3`. Element (row 3,

@@ -27,6 +27,7 @@ pub enum Input {
 }
 
 impl Input {
+    /// All input dimensions, in order.
     pub const ALL: [Self; 4] = [Self::Register, Self::Lane, Self::Warp, Self::Block];
 }
 

@@ -102,6 +102,7 @@ impl LinearMap {
         self.out_bits
     }
 
+    /// The images of the input bits.
     pub fn columns(&self) -> &[u64] {
         &self.columns
     }
@@ -189,6 +190,7 @@ impl LinearMap {
         Self::new(inputs.iter().map(|&i| pick(self.columns[i as usize])).collect(), outputs.len() as u32)
     }
 
+    /// The dimension of the image.
     pub fn rank(&self) -> u32 {
         self.image().dim() as u32
     }

@@ -101,6 +101,7 @@ impl PartsPlan {
         Ok(Self { log2, layout: plan.layout, bytes: plan.bytes, source, target, store: plan.store, load: plan.load })
     }
 
+    /// The number of parts.
     pub fn parts(&self) -> u64 {
         1 << self.log2
     }

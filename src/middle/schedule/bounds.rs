@@ -21,6 +21,7 @@ pub enum Bound {
 }
 
 impl Bound {
+    /// The interval that the bound gives, in clocks.
     pub fn clocks(&self) -> u32 {
         match self {
             Self::Pool { clocks, .. }

@@ -30,6 +30,7 @@ pub enum Strategy {
 }
 
 impl Strategy {
+    /// All strategies, in the order in which they are tried.
     pub const ALL: [Self; 4] = [Self::Permutation, Self::Fusion, Self::Ejection, Self::Cost];
 
     pub fn name(self) -> &'static str {

@@ -72,6 +72,7 @@ pub struct Schedule {
 }
 
 impl Schedule {
+    /// The stage of a node: the number of whole intervals after the start of its iteration.
     pub fn stage(&self, node: usize) -> u32 {
         self.times[node] / self.interval
     }
