@@ -8,7 +8,7 @@ use thiserror::Error;
 pub enum LayoutError {
     #[error("dimension {dim} has extent {extent}, which is not a positive power of two")]
     NotPowerOfTwo { dim: usize, extent: i64 },
-    #[error("{what} needs {bits} bits, more than the limit of {limit}")]
+    #[error("{what}: {bits} bits exceed the limit of {limit}")]
     TooManyBits { what: &'static str, bits: usize, limit: usize },
     #[error("{what}: expected {expected}, found {found}")]
     Mismatch { what: &'static str, expected: u64, found: u64 },
@@ -26,9 +26,9 @@ pub enum LayoutError {
     CrossBlock,
     #[error("the conversion needs at least {needed} bytes of shared memory, but only {available} are available")]
     ScratchTooSmall { needed: u64, available: u64 },
-    #[error("elements of {bits} bits cannot be used here: {expected}")]
+    #[error("elements of {bits} bits are not supported here: expected {expected}")]
     UnsupportedElement { bits: u32, expected: &'static str },
-    #[error("dimension {dim} of the tile has extent {extent}, less than the {needed} that {what} needs")]
+    #[error("dimension {dim} of the tile has extent {extent}, but {what} needs at least {needed}")]
     TileTooSmall { what: &'static str, dim: usize, extent: u64, needed: u64 },
     #[error("the layout does not consist of fragments of 64 rows by {columns} columns for {groups} warpgroups")]
     NotInFragments { columns: u32, groups: u32 },

@@ -108,7 +108,7 @@
 //! * The accumulators of two `mma.sync` m16n8 side by side: `register = [1, 128, 8], lane = [2, 4, 16, 32, 64]`.
 //! * The row sums of that accumulator. The reduction drops the column bits: `register = [8], lane = [0, 0, 1, 2, 4]`.
 //!   All four lanes of a group hold the sum of the group's row. Replicas need no special case.
-//! * A tile in shared memory, where a byte or element offset takes the part of the slot. `[1, 2, 4, 8, 16, 32, 64,
+//! * A tile in shared memory, where the element offset takes the role of the slot. `[1, 2, 4, 8, 16, 32, 64,
 //!   128]` is row-major storage. `[1, 2, 4, 8, 16, 32, 64 ^ 1, 128 ^ 2]` is a swizzle: it XORs the two high row bits
 //!   into the two low column bits.
 //!

@@ -34,10 +34,9 @@ pub fn warpgroup_accumulator(shape: &Shape, groups: (u32, u32), n: u32) -> Resul
     let tiling =
         MmaTiling { instruction: MmaShape::warpgroup(n, 16, 16), batch_warps: 1, m_warps: groups.0, n_warps: groups.1 };
     tiling.instruction.check()?;
-    for (what, dim, extent, unit, parts) in [
-        ("rows for each warpgroup", 0, rows, WARPGROUP_ROWS, groups.0),
-        ("columns for each warpgroup", 1, columns, n, groups.1),
-    ] {
+    for (what, dim, extent, unit, parts) in
+        [("each warpgroup", 0, rows, WARPGROUP_ROWS, groups.0), ("each warpgroup", 1, columns, n, groups.1)]
+    {
         let needed = u64::from(unit) * u64::from(parts);
         if extent < needed {
             return Err(LayoutError::TileTooSmall { what, dim, extent, needed });
@@ -62,8 +61,8 @@ pub fn warpgroup_left(shape: &Shape, groups: (u32, u32), bits: u32) -> Result<La
     // The left operand does not depend on the columns of the dot.
     let instruction = MmaShape::warpgroup(8, 256 / bits, bits);
     for (what, dim, extent, needed) in [
-        ("rows for each warpgroup", 0, rows, u64::from(WARPGROUP_ROWS * groups.0)),
-        ("depth of one instruction", 1, depth, u64::from(instruction.k)),
+        ("each warpgroup", 0, rows, u64::from(WARPGROUP_ROWS * groups.0)),
+        ("one instruction", 1, depth, u64::from(instruction.k)),
     ] {
         if extent < needed {
             return Err(LayoutError::TileTooSmall { what, dim, extent, needed });
@@ -133,9 +132,9 @@ impl WarpgroupDot {
         instruction.check()?;
         let (m_groups, n_groups) = groups;
         for (what, dim, extent, unit, parts) in [
-            ("rows for each warpgroup", 0, m, WARPGROUP_ROWS, m_groups),
-            ("columns for each warpgroup", 1, n, columns, n_groups),
-            ("depth of one instruction", 2, k, 256 / operand_bits, 1),
+            ("each warpgroup", 0, m, WARPGROUP_ROWS, m_groups),
+            ("each warpgroup", 1, n, columns, n_groups),
+            ("one instruction", 2, k, 256 / operand_bits, 1),
         ] {
             let needed = u64::from(unit) * u64::from(parts);
             if !extent.is_power_of_two() || !parts.is_power_of_two() || u64::from(extent) < needed {

@@ -15,7 +15,7 @@ fn codes_and_messages() {
         (
             LayoutError::TooManyBits { what: "registers", bits: 40, limit: 31 },
             "layout-too-many-bits",
-            "registers needs 40 bits, more than the limit of 31",
+            "registers: 40 bits exceed the limit of 31",
         ),
         (
             LayoutError::Mismatch { what: "input bits", expected: 4, found: 5 },
@@ -60,12 +60,12 @@ fn codes_and_messages() {
         (
             LayoutError::UnsupportedElement { bits: 24, expected: "a power of two up to 128 bits" },
             "layout-unsupported-element",
-            "elements of 24 bits cannot be used here: a power of two up to 128 bits",
+            "elements of 24 bits are not supported here: expected a power of two up to 128 bits",
         ),
         (
             LayoutError::TileTooSmall { what: "the matrix instruction", dim: 0, extent: 8, needed: 16 },
             "layout-tile-too-small",
-            "dimension 0 of the tile has extent 8, less than the 16 that the matrix instruction needs",
+            "dimension 0 of the tile has extent 8, but the matrix instruction needs at least 16",
         ),
         (
             LayoutError::NotInFragments { columns: 128, groups: 2 },
