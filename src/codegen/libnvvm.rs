@@ -274,7 +274,7 @@ fn identify(bitcode: &mut [u8], producer: &str) -> Result<(), NvvmError> {
     const FIRST_ABBREVIATION: u64 = 4;
     let mut bits = Bits::default();
     bits.put(DEFINE_ABBREVIATION, 5).put(3, 5);
-    bits.put(1, 1).put(1, 8); // The number 1 as it stands: a producer.
+    bits.put(1, 1).put(1, 8); // The literal number 1: a producer.
     bits.put(0, 1).put(3, 3); // An array
     bits.put(0, 1).put(4, 3); // of 6-bit characters.
     bits.put(FIRST_ABBREVIATION, 5).put(producer.len() as u64, 6);

@@ -171,7 +171,7 @@ pub struct Instruction {
     pub xor: u64,
     pub add: u64,
     /// For vectors, the register of each element by ascending address. For matrices, the registers of matrix 0 from
-    /// the low end of its word, then those of matrix 1, and so on.
+    /// the low end of its word, then the registers of matrix 1, and so on.
     pub registers: Vec<u32>,
 }
 

@@ -106,8 +106,8 @@ impl Layout {
     }
 
     /// Like [`Layout::coalesced`], with more control. Vectors have at least `least` elements even if threads go idle.
-    /// The lanes that remain after a cache line go to the dimensions of `lanes_over`, and warps to those of
-    /// `warps_over`.
+    /// The lanes that remain after a cache line go to the dimensions of `lanes_over`, and the warps to the dimensions
+    /// of `warps_over`.
     pub fn coalesced_over(
         shape: &Shape,
         elem_bits: u32,

@@ -68,7 +68,7 @@ pub fn register_map(src: &Layout, dst: &Layout) -> Option<LinearMap> {
 /// Returns the cheapest conversion of a tile of `shape` from `src` to `dst`. Both layouts may hold replicas. `src`
 /// must hold every element in the block where `dst` needs it.
 ///
-/// Errors: those of [`plan_shared`].
+/// Errors: as in [`plan_shared`].
 pub fn convert(src: &Layout, dst: &Layout, shape: &Shape, options: &ConvertOptions) -> Result<Conversion> {
     src.to_map(shape)?;
     dst.to_map(shape)?;

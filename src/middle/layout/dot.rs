@@ -310,7 +310,7 @@ impl DotShape {
 
     /// The layout of an operand's scales, for block-scaled instructions; the depth of `self` is the number of scales
     /// along K. Four scales along K share a register. Lane 4g supplies the scales of row or column g, and lane 4g + 1
-    /// those of row g + 8.
+    /// the scales of row g + 8.
     pub fn scales(&self, multiplier: Multiplier, layout: &Layout, operand: Operand) -> Result<Layout> {
         let fragment = self.fragment(multiplier, layout);
         let project = |v: &u64| self.project(operand, *v);

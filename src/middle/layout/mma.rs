@@ -94,7 +94,7 @@ impl MmaShape {
 
     /// The fragment of one operand.
     ///
-    /// Errors: those of [`MmaShape::check`], and operand B of a warpgroup, which is never in registers.
+    /// Errors: as in [`MmaShape::check`], and operand B of a warpgroup, which is never in registers.
     pub fn fragment(&self, operand: Operand) -> Result<Fragment> {
         self.check()?;
         let Self { m, n, k, .. } = *self;
@@ -129,8 +129,8 @@ impl Fragment {
     ///
     /// `warps[i]` is the dimension that bit `i` of the warp number splits into contiguous parts; for a warpgroup
     /// fragment, the bit is above the fragment's own warp bits. `None` means that the bit selects replicas. Warps
-    /// beyond the extent of their dimension hold replicas as well. The registers are those of the fragment, then the
-    /// copies along the last dimension, then along the one before it, and so on.
+    /// beyond the extent of their dimension hold replicas as well. The registers are the fragment's registers, then
+    /// the copies along the last dimension, then along the one before it, and so on.
     ///
     /// Errors: a tile of rank below two, or smaller than the fragment.
     pub fn tiled(&self, tile: &Shape, warps: &[Option<usize>]) -> Result<Layout> {

@@ -97,7 +97,7 @@ impl Layout {
     }
 
     /// The layout and shape of two tiles of this layout joined along `dim`, which doubles. The registers of the
-    /// second operand follow those of the first.
+    /// second operand follow the registers of the first.
     pub fn cat(&self, shape: &Shape, dim: usize) -> Result<(Self, Shape)> {
         let (low, width) = shape.field(dim)?;
         let at = low + width;
@@ -177,7 +177,7 @@ impl Layout {
     }
 
     /// Like [`Layout::over_blocks`] with all dimensions in order, but every thread holds all parts of the larger
-    /// tile. The bits that number the parts become the last register bits, those of dimension 0 first.
+    /// tile. The bits that number the parts become the last register bits, starting with the bits of dimension 0.
     pub fn over_registers(&self, part: &Shape, whole: &Shape) -> Result<Self> {
         let order: Vec<usize> = (0..whole.rank()).collect();
         let over = self.over_blocks(part, whole, &order)?;

@@ -66,7 +66,7 @@ pub struct PartsPlan {
     pub bytes: u64,
     pub source: PartRegisters,
     pub target: PartRegisters,
-    /// The register numbers in both plans are those of one part. The address of the load depends on the part, which
+    /// The register numbers in both plans count within one part. The address of the load depends on the part, which
     /// takes the role of the block number.
     pub store: SharedAccess,
     pub load: SharedAccess,
@@ -77,8 +77,8 @@ impl PartsPlan {
     /// register of either side may repeat an element of its thread (see [`Layout::squeeze_registers`]), and `src`
     /// must hold every element.
     ///
-    /// Errors: those of [`plan_shared`], registers that repeat elements, layouts with block bits, or fewer registers
-    /// than parts.
+    /// Errors: as in [`plan_shared`]; also registers that repeat elements, layouts with block bits, and fewer
+    /// registers than parts.
     pub fn new(src: &Layout, dst: &Layout, shape: &Shape, options: &SharedOptions) -> Result<Self> {
         src.validate(shape)?;
         dst.to_map(shape)?;

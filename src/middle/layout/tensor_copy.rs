@@ -215,7 +215,7 @@ pub enum Ineligible {
     Layout(#[from] LayoutError),
 }
 
-/// A test on runtime values. Dimensions are those of the view.
+/// A test on runtime values. Dimensions are dimensions of the view.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Condition {
     /// The base address is a multiple of 16.

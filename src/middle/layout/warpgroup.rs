@@ -1,9 +1,9 @@
 //! Dots by `wgmma`: the instructions of a tile, with their registers and their parts of shared memory.
 //!
-//! The fragments are those of [`MmaShape::warpgroup`]; this module builds a tile from them. Warpgroups divide the
-//! tile's rows, and its columns if there are more warpgroups than rows to divide. The part of a warpgroup is divided
-//! into blocks of 64 rows by `n` columns. The accumulator of a block is a run of registers, and the block's
-//! instructions along K form a *chain*: they accumulate into the same registers and need no wait between them.
+//! This module builds a tile from the fragments of [`MmaShape::warpgroup`]. Warpgroups divide the tile's rows, and
+//! its columns if there are more warpgroups than rows to divide. The part of a warpgroup is divided into blocks of 64
+//! rows by `n` columns. The accumulator of a block is a run of registers, and the block's instructions along K form a
+//! *chain*: they accumulate into the same registers and need no wait between them.
 //!
 //! *Worked example.* 128x256x64 of bf16 by two warpgroups with `n = 256`. Each warpgroup has 64 rows, one block, 128
 //! accumulator registers, and a chain of four instructions with `k = 16`. With `n = 128` it has two blocks of 64

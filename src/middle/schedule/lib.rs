@@ -2,7 +2,7 @@
 //!
 //! A software-pipelined loop starts an iteration before the previous one has ended. A *modulo schedule* gives each
 //! operation of the body a time; iteration `i` starts it `i` *intervals* later. The time divided by the interval is
-//! the operation's *stage*: how many iterations it is behind the newest one. The remainder is its *row*, the clock
+//! the operation's *stage*: by how many iterations it lags the newest one. The remainder is its *row*, the clock
 //! within each interval. Two operations that occupy the same unit must not overlap in a row, and a value must arrive
 //! before its use, which may be some iterations later, as its edge says.
 //!

@@ -3,10 +3,9 @@
 // The argument is reduced to r in [-pi/4, pi/4] by subtracting the nearest multiple q of pi/2. Up to a limit this is
 // Cody and Waite's method: pi/2 is represented as a sum of three numbers, and fused multiply-adds make the first
 // difference exact. Beyond the limit (rare, so in a separate function) it is Payne and Hanek's method: x = m * 2^k
-// with an integer m. In x * 2/pi, the only bits of 2/pi that matter are those that neither contribute a multiple of
-// four quadrants nor are too small to affect the result. They are extracted from a table as an integer and multiplied
-// by m modulo 2^96 (f32) or 2^192 (f64). The top two bits of the product are the quadrant, the others the position
-// within it.
+// with an integer m. In x * 2/pi, some bits of 2/pi contribute a multiple of four quadrants and some are too small to
+// affect the result. The other bits are extracted from a table as an integer and multiplied by m modulo 2^96 (f32) or
+// 2^192 (f64). The top two bits of the product are the quadrant, the others the position within it.
 //
 // An example with f32: x = 2^30, so m = 2^31 (the top bit is always set) and x * 2/pi = m * (2/pi * 2^-1). Modulo
 // four quadrants, only 2/pi * 2^-1 modulo 2^-29 matters: the window of 96 bits starts at bit 29 of the table. The

@@ -106,7 +106,7 @@ fn a_unit_that_is_not_pipelined() {
 }
 
 /// Two dots with a softmax between them, each waiting for the previous one. Serially they take 1500 clocks.
-/// Overlapped they take as long as the busiest unit, with the second dot an iteration behind.
+/// Overlapped they take as long as the busiest unit, with the second dot one iteration later.
 #[test]
 fn attention() {
     let mut g = machine(&[("tensor", 1), ("exponentials", 1)]);
