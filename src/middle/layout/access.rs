@@ -11,7 +11,7 @@
 //! * the position of each register in the vector of one instruction.
 //!
 //! `ldmatrix` and `stmatrix` move 8x8 matrices with rows of 16 bytes. Each row has its own address, so they apply
-//! whenever the tile of one matrix divides the map from flips to offsets on the left. In that tile, lane bits 0 and 1
+//! whenever the tile of one matrix divides the map from slots to offsets on the left. In that tile, lane bits 0 and 1
 //! select the word within a row and lane bits 2 to 4 select the row. In a transposed matrix, lane bits 2 to 4 select
 //! the element within a row.
 
@@ -299,7 +299,7 @@ impl SharedAccess {
     }
 }
 
-/// The map from flips to element offsets, with the data that vector and matrix plans share.
+/// The map from slots to element offsets, with the data that vector and matrix plans share.
 struct Offsets {
     direction: Direction,
     eb: u32,
