@@ -234,7 +234,7 @@ impl SharedAccess {
         Ok(best)
     }
 
-    /// The cost by which plans are compared: issue flips plus shared-memory wavefronts, per warp.
+    /// The cost by which plans are compared: issue slots plus shared-memory wavefronts, per warp.
     pub fn cost(&self) -> u64 {
         self.instructions.len() as u64 + self.wavefronts
     }
