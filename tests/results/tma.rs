@@ -380,7 +380,7 @@ fn what_is_not_proved_is_said() {
             "stride of dimension 0 is not known to be a multiple of 8",
         ),
         (Load { memref: "?x?xbf16, strides = [?, ?]", ..LOAD }, "stride of dimension 1 is not known to be 1"),
-        (Load { memref: "?x?xbf16, strides = [65, 1]", ..LOAD }, "stride of 130 bytes, which is no multiple of 16"),
+        (Load { memref: "?x?xbf16, strides = [65, 1]", ..LOAD }, "stride of 130 bytes, which is not a multiple of 16"),
         (Load { padding: ", padding = neg_inf", ..LOAD }, "a value that tensor maps cannot fill with"),
         (Load { ordering: "<relaxed> scope <device>", ..LOAD }, "the load is ordered"),
         (Load { align: 128, ..LOAD }, "aligned to 128 bytes, but its swizzle needs 1024"),

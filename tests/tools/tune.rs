@@ -187,7 +187,11 @@ fn what_is_wrong_is_said() {
     let set = ["twice.mlir.in", "--set", "T=96", "--set", "NOTE=n"];
     for (arguments, status, expected) in [
         (&["--launch", LAUNCH, "--gpu-name=sm_90"][..], 5, "error: no variant has a time: all of them failed"),
-        (&["--launch", LAUNCH, "--gpu-name=sm_86"], 2, "no machine 'sm_86'; there is sm_80, sm_90, sm_100, sm_120"),
+        (
+            &["--launch", LAUNCH, "--machine=sm_86"],
+            2,
+            "unknown machine 'sm_86'; known machines: sm_80, sm_90, sm_100, sm_120",
+        ),
         (&["--launch", LAUNCH, "--set", "X=1"], 1, "tileiras: tune: unused parameter X"),
         (&["--launch", "--grid ${Y}"], 1, "tileiras: tune: unknown parameter Y: define it with --set Y=..."),
         (&["--benchmark", "x", "--where", "T < 0"], 1, "tileiras: tune: no variant satisfies the conditions"),

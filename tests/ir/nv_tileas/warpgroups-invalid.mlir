@@ -97,7 +97,7 @@ func.func @columns(%x: !a, %y: !b, %z: !c) {
 #plain = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512]>
 !plain = !nv_tileas.memdesc<64x16xf16, #plain, align = 256>
 func.func @plain(%x: !plain, %y: !b, %z: !c) {
-  // expected-error @+1 {{the instruction cannot read lhs from this shared memory layout: bit 7 of the byte offset leads to element 0x40, which no hardware arrangement has there}}
+  // expected-error @+1 {{the instruction cannot read lhs from this shared memory layout: bit 7 of the byte offset selects element 0x40, as in no hardware layout}}
   %r = nv_tileas.async.dot %x, %y, %z by <warpgroup, [64, 8, 16]> : !plain, !b, !c
   return
 }
@@ -131,7 +131,7 @@ func.func @alignment(%x: !a, %y: !loose, %z: !c) {
 !bytes_a = !nv_tileas.memdesc<64x32xi8, #bytes_a, align = 256>
 !bytes_b = !nv_tileas.memdesc<32x16xi8, #bytes_b, align = 256>
 func.func @major(%x: !bytes_a, %y: !bytes_b, %z: tensor<64x16xi32, #bytes_c>) {
-  // expected-error @+1 {{the instruction cannot read rhs from this shared memory layout: elements of 8 bits must be contiguous along K; here they are contiguous along M or N}}
+  // expected-error @+1 {{the instruction cannot read rhs from this shared memory layout: elements of 8 bits must be contiguous along K, but they are contiguous along M or N}}
   %r = nv_tileas.async.dot %x, %y, %z by <warpgroup, [64, 16, 32]> : !bytes_a, !bytes_b, tensor<64x16xi32, #bytes_c>
   return
 }
