@@ -117,7 +117,7 @@ nv_tileaa.func @weak_wait(%v: !view, %n: i32) attributes {numWarps = 1 : i64} {
   %d1, %t1 = nv_tileas.async.tiled_load %v[%c1] into %s1 layout #l vector 4 bounds <none> : <tile = [128], memref<?xf32, strides = [1]>>[i32] -> !stage
   %b = nv_tileas.async.commit of %d1
   %out:4 = scf.for %k = %c0 to %n step %c1 iter_args(%read = %c0, %write = %c2, %g0 = %a, %g1 = %b) -> (i32, i32, !group, !group) : i32 {
-  // expected-error @below {{leaves 2 groups pending, one of which may be a group that it names}}
+  // expected-error @below {{leaves 2 groups pending, which may include a group that it waits for}}
     nv_tileas.async.wait %g0 pending 2
     nv_tileas.barrier
     %w = nv_tileas.memdesc_slot %r[%write] : !ring -> !stage

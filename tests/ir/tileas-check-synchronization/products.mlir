@@ -69,7 +69,7 @@ nv_tileaa.func @younger(%x: !left, %z: !c, %v: !v) attributes {numWarps = 4 : i6
   nv_tileas.async.dot_wait pending 1
   nv_tileas.barrier
   nv_tileas.local_store %v, %s vector 2 : !v, !s
-  // expected-error @below {{write of shared bytes [256, 512) conflicts with a read by a product: no wait and barrier separate them}}
+  // expected-error @below {{write of shared bytes [256, 512) conflicts with a read by a dot: no wait and barrier separate them}}
   nv_tileas.local_store %v, %t vector 2 : !v, !s
   %d = nv_tileas.async.dot_wait %q pending 0 : !c -> !c
   nv_tileaa.return

@@ -42,7 +42,7 @@ llvm.func @host() {
 }
 // -----
 gpu.module @m {
-  // expected-error @below {{the kernel does not say how many warps its blocks have}}
+  // expected-error @below {{the kernel has neither 'nv_tileas.num_warps' nor 'nvvm.reqntid', so its block size is unknown}}
   llvm.func @unknown() attributes {nvvm.kernel} {
     llvm.return
   }

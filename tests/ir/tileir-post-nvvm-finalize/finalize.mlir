@@ -24,7 +24,7 @@ gpu.module @m {
 }
 // -----
 gpu.module @m {
-  // expected-error @below {{'elsewhere' is called and defined nowhere}}
+  // expected-error @below {{'elsewhere' is called but not defined}}
   llvm.func @elsewhere()
   llvm.func @k() attributes {nvvm.kernel} {
     llvm.call @elsewhere() : () -> ()

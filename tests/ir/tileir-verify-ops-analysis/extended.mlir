@@ -6,6 +6,6 @@ gpu.module @m {
 }
 // -----
 gpu.module @m {
-  // expected-error @below {{tiles take 101377 bytes of shared memory, and a block has 101376 on sm_86}}
+  // expected-error @below {{tiles take 101377 bytes of shared memory, but a block has only 101376 on sm_86}}
   llvm.mlir.global internal @a() {addr_space = 3 : i32} : !llvm.array<101377 x i8>
 }
