@@ -248,7 +248,7 @@ fn remarks_change_nothing() {
 /// Remarks that real programs get, and the same kind of program without the reason.
 fn remarks_on_real_programs() {
     let without_ldmatrix = "an operand of 8-bit elements is read from shared memory without ldmatrix";
-    let one_at_a_time = "elements are updated one at a time, where one instruction could do";
+    let one_at_a_time = "elements are updated one at a time although one instruction could update";
     for (program, target, says, expected) in [
         ("matmul_i8.13.1", "sm_80", without_ldmatrix, true),
         ("matmul_f16.13.1", "sm_80", "without ldmatrix", false),

@@ -78,7 +78,7 @@ impl RustPass for AssignDotLayouts {
 /// product. Other operands stay where they are until they go to shared memory.
 fn by_warpgroups<'c>(dot: AnyDot<'c>, plan: DotPlan, context: &'c Context) -> Result<(), Failed> {
     let op = dot.op();
-    let tensor = |v| Tensor::of_value(v).ok_or_else(|| fail(op, "operand is no tensor"));
+    let tensor = |v| Tensor::of_value(v).ok_or_else(|| fail(op, "operand is not a tensor"));
     let error = |e: tile_layout::LayoutError| fail(op, e.to_string());
     let (lhs, acc) = (tensor(dot.lhs())?, tensor(dot.acc())?);
     let bits = storage_bits(lhs.element);
@@ -132,7 +132,7 @@ impl<'c> Assign<'c> {
         let op = dot.op();
         let error = |e: tile_layout::LayoutError| fail(op, e.to_string());
         let b = Builder::before(self.context, op);
-        let tensor = |v| Tensor::of_value(v).ok_or_else(|| fail(op, "operand is no tensor"));
+        let tensor = |v| Tensor::of_value(v).ok_or_else(|| fail(op, "operand is not a tensor"));
         let (mut lhs, acc) = (tensor(dot.lhs())?, tensor(dot.acc())?);
         let depth = lhs.shape[lhs.shape.len() - 1];
         let choice = match dot {

@@ -87,7 +87,10 @@ fn separate<'c>(function: OpRef<'c>, context: &'c Context) -> Result<(), Failed>
 fn report(conflict: &Conflict<'_>) -> Failed {
     let (earlier, later, around_loop, between_agents, under_way) = match conflict {
         Conflict::Wait { wait, pending } => {
-            return fail(*wait, format!("leaves {pending} groups pending, which may include a group that it waits for"));
+            return fail(
+                *wait,
+                format!("leaves {pending} groups pending, which may include a group that it waits for"),
+            );
         }
         Conflict::Accesses { earlier, later, around_loop, between_agents, under_way } => {
             (earlier, later, around_loop, between_agents, under_way)

@@ -138,7 +138,7 @@ impl<'c> Move<'c> {
             _ => return Err(fail(op, "neither a conversion nor an extraction")),
         };
         let error = |e: tile_layout::LayoutError| fail(op, e.to_string());
-        let tensor = |v| Tensor::of_value(v).ok_or_else(|| fail(op, "operand is no tensor"));
+        let tensor = |v| Tensor::of_value(v).ok_or_else(|| fail(op, "operand is not a tensor"));
         let (whole, part) = (tensor(source)?, tensor(result)?);
         let (Some(from), Some(to)) = (whole.layout(), part.layout()) else {
             return Err(fail(op, "tensor has no layout"));

@@ -109,7 +109,7 @@ struct Operands {
 
 impl Operands {
     fn of(op: OpRef<'_>, dim: i64) -> Result<Self, Failed> {
-        let tensor = Tensor::of_value(operand(op, 0)).ok_or_else(|| fail(op, "operand is no tensor"))?;
+        let tensor = Tensor::of_value(operand(op, 0)).ok_or_else(|| fail(op, "operand is not a tensor"))?;
         let layout = tensor.layout().ok_or_else(|| fail(op, "tensor has no layout"))?;
         let (shape, dim) = (tensor.tile_shape(), dim as usize);
         let (low, width) = shape.field(dim).map_err(|e| fail(op, e.to_string()))?;
@@ -267,7 +267,7 @@ impl<'c> Materialize<'c, '_> {
         let build = |r: Result<Val<'c>, BuildError>| r.map_err(|e| fail(op, e.to_string()));
         let context = self.context;
         let view = |v: Val<'c>, shape: &Shape| {
-            let t = Tensor::of_value(v).ok_or_else(|| fail(op, "operand is no tensor"))?;
+            let t = Tensor::of_value(v).ok_or_else(|| fail(op, "operand is not a tensor"))?;
             build(ViewOp::build(&b, tile_type(context, shape, t.element, &all.layout), v).map(|o| o.result()))
         };
         let inputs = operands(op).map(|v| view(v, &split)).collect::<Result<Vec<_>, _>>()?;
@@ -280,7 +280,7 @@ impl<'c> Materialize<'c, '_> {
         let (found, totals_shape, _) = all.layout.reduce(&split, all.dim + 1).map_err(error)?;
         let mut totals = vec![];
         for &v in &scanned {
-            let t = Tensor::of_value(v).ok_or_else(|| fail(op, "operand is no tensor"))?;
+            let t = Tensor::of_value(v).ok_or_else(|| fail(op, "operand is not a tensor"))?;
             let to = tile_type(self.context, &totals_shape, t.element, &found);
             totals.push(build(PickOp::build(&b, to, v, dim, i64_attr(self.context, at)).map(|o| o.result()))?);
         }
@@ -326,7 +326,7 @@ impl<'c> Materialize<'c, '_> {
     ) -> Result<Vec<Val<'c>>, Failed> {
         let mut list = vec![];
         for &v in values {
-            let t = Tensor::of_value(v).ok_or_else(|| fail(op, "operand is no tensor"))?;
+            let t = Tensor::of_value(v).ok_or_else(|| fail(op, "operand is not a tensor"))?;
             let conversion = ConvertLayoutOp::build(b, t.with_layout(self.context, to), v);
             let conversion = conversion.map_err(|e| fail(op, e.to_string()))?;
             self.touched |= behaviour::uses_shared_memory(conversion.op());

@@ -55,7 +55,10 @@ fn kernel<'c>(function: OpRef<'c>, context: &'c Context) -> Result<(), Failed> {
         set_discardable_attr(function, "nvvm.reqntid", block.into());
         remove_discardable_attr(function, NUM_WARPS);
     } else if discardable_attr(function, "nvvm.reqntid").is_none() {
-        return Err(fail(function, "the kernel has neither 'nv_tileas.num_warps' nor 'nvvm.reqntid', so its block size is unknown"));
+        return Err(fail(
+            function,
+            "the kernel has neither 'nv_tileas.num_warps' nor 'nvvm.reqntid', so its block size is unknown",
+        ));
     }
     if let Some(blocks) = discardable_attr(function, NUM_CTAS) {
         // The grid of a launch counts tiles, and each tile is a cluster here.

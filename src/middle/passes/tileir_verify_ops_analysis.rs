@@ -69,7 +69,10 @@ fn threads(kernel: OpRef<'_>, target: &Target) -> Result<(), Failed> {
     };
     let most = i64::from(target.limits.threads_per_block);
     if threads > most {
-        return Err(fail(kernel, format!("a block of {threads} threads exceeds the limit of {most} on {}", target.name)));
+        return Err(fail(
+            kernel,
+            format!("a block of {threads} threads exceeds the limit of {most} on {}", target.name),
+        ));
     }
     Ok(())
 }
@@ -88,7 +91,8 @@ fn shared_memory(module: OpRef<'_>, target: &Target, extended: bool) -> Result<(
         Some(global) if bytes > most => {
             // The caller can retry with smaller requirements.
             set_discardable_attr(module, SHARED_EXCEEDED, i64_attr(context_of(module), bytes as i64));
-            let text = format!("tiles take {bytes} bytes of shared memory, but a block has only {most} on {}", target.name);
+            let text =
+                format!("tiles take {bytes} bytes of shared memory, but a block has only {most} on {}", target.name);
             Err(fail(global, text))
         }
         _ => Ok(()),

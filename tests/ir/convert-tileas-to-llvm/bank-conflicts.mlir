@@ -15,7 +15,7 @@ gpu.module @kernels {
     nv_tileas.barrier
     %w = nv_tileas.local_load %a vector 1 : !nv_tileas.memdesc<1024xf32, #s> -> tensor<1024xf32, #columns>
     scf.for %i = %zero to %n step %one : i32 {
-      // expected-remark @+1 {{BankConflicts: 8 threads want the same bank of shared memory: an access takes 8 turns}}
+      // expected-remark @+1 {{BankConflicts: 8-way bank conflict in shared memory: each access takes 8 passes}}
       %y = nv_tileas.local_load %a vector 1 : !nv_tileas.memdesc<1024xf32, #s> -> tensor<1024xf32, #columns>
       %z = nv_tileas.local_load %a vector 1 : !nv_tileas.memdesc<1024xf32, #s> -> tensor<1024xf32, #rows>
     }

@@ -43,7 +43,7 @@ gpu.module @kernels {
 gpu.module @kernels {
   nv_tileaa.func @copies(%x: i32) attributes {numWarps = 4 : i64} {
     %s = nv_tileas.splat %x : i32 -> tensor<1xi32, #one>
-    // expected-error @+1 {{copies lie in other warps; run tileas-materialize-convert-layout first}}
+    // expected-error @+1 {{copies are in other warps; run tileas-materialize-convert-layout first}}
     %r = nv_tileas.replicate %s : tensor<1xi32, #one>
     nv_tileaa.return
   }

@@ -3,7 +3,7 @@
 // Ops without a lowering say so at their place.
 gpu.module @kernels {
   nv_tileaa.func @f(%x: i32) -> i32 attributes {numWarps = 1 : i64} {
-    // expected-error @below {{a function with results has no lowering to LLVM: it is no kernel}}
+    // expected-error @below {{a function with results has no lowering to LLVM: it is not a kernel}}
     nv_tileaa.return %x : i32
   }
 }
@@ -65,7 +65,7 @@ gpu.module @kernels {
 gpu.module @kernels {
   nv_tileaa.func @f(%p: !nv_tileaa.ptr<i32>) attributes {numWarps = 1 : i64} {
     %x = nv_tileas.make_range : tensor<32xi32, #l>
-    // expected-error @below {{'nv_tileas.gather_load' is lowered by tileas-assign-load-store-layouts}}
+    // expected-error @below {{'nv_tileas.gather_load' must be lowered first; run tileas-assign-load-store-layouts}}
     %y, %t = nv_tileas.gather_load <weak> %p[%x] : !nv_tileaa.ptr<i32>[tensor<32xi32, #l>] -> tensor<32xi32, #l>
     nv_tileaa.return
   }

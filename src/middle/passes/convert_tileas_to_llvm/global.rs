@@ -257,7 +257,7 @@ impl<'c> Lower<'c, '_> {
     //===-- addresses and bounds --------------------------------------------===//
 
     pub(super) fn view(&self, op: OpRef<'c>, v: Val<'c>) -> Result<View<'c>, Failed> {
-        View::of(v).ok_or_else(|| fail(op, "view is not made in this function"))
+        View::of(v).ok_or_else(|| fail(op, "view is not created in this function"))
     }
 
     /// Dimensions that need no check.

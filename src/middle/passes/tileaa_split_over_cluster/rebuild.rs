@@ -283,7 +283,7 @@ impl<'c> Rebuild<'_, 'c> {
             _ => None,
         };
         let (Part::Slice(d), Some((view, at))) = (part, tiled) else { return self.copy(op, &parts) };
-        let unknown = || fail(op, "the view of a tile is not of a form that is known");
+        let unknown = || fail(op, "the form of the tile's view is not supported");
         let old = TiledViewType::cast(ty(view)).ok_or_else(unknown)?;
         let memref = defining_op(view).and_then(MakeTiledViewOp::cast).ok_or_else(unknown)?.memref();
         let (mut tile, mut steps) = (old.tile().to_vec(), old.steps().to_vec());

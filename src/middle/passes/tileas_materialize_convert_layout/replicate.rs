@@ -39,7 +39,7 @@ pub fn materialize<'c>(op: OpRef<'c>, barrier_first: bool, context: &'c Context)
 
 fn replicate<'c>(x: ReplicateOp<'c>, barrier_first: bool, context: &'c Context) -> Result<bool, Failed> {
     let op = x.op();
-    let tensor = Tensor::of_value(x.source()).ok_or_else(|| fail(op, "operand is no tensor"))?;
+    let tensor = Tensor::of_value(x.source()).ok_or_else(|| fail(op, "operand is not a tensor"))?;
     let layout = tensor.layout().ok_or_else(|| fail(op, "tensor has no layout"))?;
     if within_warps(&layout) {
         if layout.free_variables().lane == 0 {
