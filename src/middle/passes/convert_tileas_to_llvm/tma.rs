@@ -102,7 +102,7 @@ struct Wanted<'c> {
     /// The map's number among the maps of its function.
     number: i64,
     /// The pipelines whose stages are filled by copies that use the previous map.
-    behind: Vec<Filled<'c>>,
+    filled_before: Vec<Filled<'c>>,
 }
 
 /// A copy of a tile between a view and shared memory.
@@ -200,9 +200,9 @@ impl<'c> Lower<'c, '_> {
         let scratch = Scratch { address: self.shared_address(op.op(), op.scratch())?, reused: is_copied_over(op) };
         let all = collect_ops(function_of(op), MakeTiledTmaDescOp::cast);
         let number = all.iter().take_while(|x| op_key(x.op()) != op_key(op.op())).count() as i64;
-        let behind = op.pipelines().zip(op.iterators()).map(|(p, at)| self.filled(op.op(), p, at));
-        let behind = behind.collect::<Result<_, _>>()?;
-        Ok(Wanted { op, fields: self.fields(op.op(), &view, map)?, scratch, number, behind })
+        let filled_before = op.pipelines().zip(op.iterators()).map(|(p, at)| self.filled(op.op(), p, at));
+        let filled_before = filled_before.collect::<Result<_, _>>()?;
+        Ok(Wanted { op, fields: self.fields(op.op(), &view, map)?, scratch, number, filled_before })
     }
 
     pub(super) fn tma_ready(&mut self, op: TmaReadyOp<'c>) -> Result<(), Failed> {
@@ -466,7 +466,7 @@ impl<'c> Lower<'c, '_> {
             let is_mine = l.icmp(Cmp::Eq, kind, l.i32c(TAKEN));
             let borrow = || {
                 // Copies that use the previous content read it until they are done.
-                map.behind.iter().for_each(|done| self.wait_for_filled(done));
+                map.filled_before.iter().for_each(|done| self.wait_for_filled(done));
                 vec![l.const_offset(self.borrow_entry(borrowed, count), MAP * (map.number + 1))]
             };
             let to = l.either(is_mine, &[pointer], || vec![slot], borrow)[0];
