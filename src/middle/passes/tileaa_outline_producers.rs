@@ -2,6 +2,7 @@
 //!
 //! `tileaa-plan-dots` marks the operands that TMA cannot load. For each of them, this pass copies the ops that
 //! compute it (`analysis::tile_programs`) into a producer region before the dot:
+//!
 //! ```text
 //! %p = nv_tileas.async.pipeline.produce_one warps 4 fast 1 { rows, addresses, loads, conversions; yield %tile }
 //! dot %p, ..
