@@ -22,7 +22,7 @@ nv_tileaa.func @narrow(%p: !nv_tileaa.ptr<i64>) {
 // -----
 nv_tileaa.func @huge() {
   %x = nv_tileaa.make_range : tensor<65536xi32>
-  // expected-error @below {{a histogram compares each element with each number: 33554432 pairs, and a tensor has at most 16777216 elements}}
+  // expected-error @below {{a histogram compares each element with each bin, and these 33554432 pairs exceed the limit of 16777216 elements per tensor}}
   %h = nv_tileaa.histogram %x : tensor<65536xi32> -> tensor<512xi32>
   nv_tileaa.return
 }
