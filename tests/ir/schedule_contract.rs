@@ -126,7 +126,10 @@ fn nothing_is_described_twice() {
 
 fn a_schedule_wants_the_analysis() {
     let said = run(&program(), &[SCHEDULE]).unwrap_err();
-    assert!(said.contains("there is no ScheduleAnalysis; tileas-generate-schedule-constraints builds it"), "{said}");
+    assert!(
+        said.contains("no ScheduleAnalysis is available; run tileas-generate-schedule-constraints first"),
+        "{said}"
+    );
 }
 
 fn a_schedule_is_attributes_and_rings() {
@@ -159,7 +162,7 @@ fn loops_without_an_overlap_stay_serial() {
     assert!(output.status.success(), "{said}");
     let text = std::fs::read_to_string(trace).unwrap();
     assert!(text.contains("serial") && text.contains("overlapped, 'threads' would hold "), "{text}");
-    assert!(said.contains("one after the other: overlapped, 'threads' would hold "), "{said}");
+    assert!(said.contains("iterations are not overlapped: with overlap, 'threads' would hold "), "{said}");
 }
 
 /// The first schedule starts copies too far ahead for shared memory, and may not be made again.
@@ -170,8 +173,13 @@ fn loops_whose_copies_do_not_fit_stay_serial() {
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stderr).unwrap()
     };
-    let told = "one after the other: copies that start ahead take more than 49152 bytes of shared memory";
-    assert!(remarks(0).contains(told) && !remarks(10).contains("one after the other"), "{}{}", remarks(0), remarks(10));
+    let told = "iterations are not overlapped: copies that start ahead take more than 49152 bytes of shared memory";
+    assert!(
+        remarks(0).contains(told) && !remarks(10).contains("iterations are not overlapped"),
+        "{}{}",
+        remarks(0),
+        remarks(10)
+    );
 }
 
 fn corpus(name: &str) -> PathBuf {

@@ -2,7 +2,7 @@
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(convert-tileaa-to-tileas{num-warps=1},tileas-assign-dot-layouts{compute-capability=sm_90})' | FileCheck %s --check-prefixes=CHECK,SUMS
 // RUN: tileiras-opt %s --remarks --pass-pipeline='builtin.module(convert-tileaa-to-tileas{num-warps=1},tileas-assign-dot-layouts{compute-capability=sm_90})' 2>&1 | FileCheck %s --check-prefix=REMARK
 // RUN: tileiras-opt %s --remarks --pass-pipeline='builtin.module(convert-tileaa-to-tileas{num-warps=1},tileas-assign-dot-layouts{compute-capability=sm_120})' 2>&1 | FileCheck %s --check-prefix=NONE
-// REMARK-COUNT-2: ScalesInRegisters: scales are applied in registers, to the sum of each block: the target has no `mma` that scales
+// REMARK-COUNT-2: ScalesInRegisters: the target has no `mma` with block scales: the scales are applied in registers to each block's sum
 // NONE-NOT: ScalesInRegisters
 
 // The scales of row g are in lane 4g, those of row g + 8 in lane 4g + 1, those of column g in lane 4g; scales along K are neighbours.

@@ -33,7 +33,7 @@
 
 // What is described must be what is there, and nothing is described twice.
 // INVALID: cleanup pass invalidated ScheduleAnalysis; rerun constraint generation or remove the pass
-// NONE: there is no ScheduleAnalysis; tileas-generate-schedule-constraints builds it
+// NONE: no ScheduleAnalysis is available; run tileas-generate-schedule-constraints first
 #l0 = #nv_tileas.layout<register = [1, 512, 8, 16, 1024], lane = [2, 4, 64, 128, 256], warp = [2048, 32]>
 #l1 = #nv_tileas.layout<register = [1, 2, 4, 1024, 2048], lane = [8, 16, 32, 64, 128], warp = [256, 512]>
 #l2 = #nv_tileas.layout<register = [1, 512, 8, 16, 32, 1024], lane = [2, 4, 64, 128, 256], warp = [2048, 0]>

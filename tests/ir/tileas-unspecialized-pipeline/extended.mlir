@@ -20,7 +20,7 @@ nv_tileaa.func @two(%p0: !nv_tileaa.ptr<f16>, %n: i32, %m0: i32, %o0: !nv_tileaa
     %d = nv_tileaa.dot %a, %b, %acc : tensor<128x128xf16>, tensor<128x128xf16>, tensor<128x128xf32>
     scf.yield %d : tensor<128x128xf32>
   }
-  // expected-remark @+1 {{NarrowAccess: 8 bytes at a time instead of 16: the tile lies as a heavier access needs it}}
+  // expected-remark @+1 {{NarrowAccess: 8 bytes at a time instead of 16: the tile has the layout that a heavier access needs}}
   %done = nv_tileaa.tiled_store <weak> %sum, %o[%c0, %c0] : tensor<128x128xf32>, !out[i32, i32]
   nv_tileaa.return
 }

@@ -20,7 +20,7 @@ nv_tileaa.func @fewer(%p0: !nv_tileaa.ptr<f16>, %n: i32, %m0: i32, %o0: !nv_tile
     %d = nv_tileaa.dot %a, %b, %acc : tensor<64x64xf16>, tensor<64x64xf16>, tensor<64x64xf32>
     scf.yield %d : tensor<64x64xf32>
   }
-  // expected-remark @+1 {{NarrowAccess: 8 bytes at a time instead of 16: the tile lies as a heavier access needs it}}
+  // expected-remark @+1 {{NarrowAccess: 8 bytes at a time instead of 16: the tile has the layout that a heavier access needs}}
   %done = nv_tileaa.tiled_store <weak> %sum, %o[%c0, %c0] : tensor<64x64xf32>, !out[i32, i32]
   nv_tileaa.return
 }
@@ -58,7 +58,7 @@ nv_tileaa.func @stays(%p0: !nv_tileaa.ptr<f16>, %q: !nv_tileaa.ptr<f16>, %n: i32
     %next = arith.addi %at, %c1 : i32
     scf.yield %g, %next : tensor<32x32xf32>, i32
   }
-  // expected-remark @+1 {{NarrowAccess: 8 bytes at a time instead of 16: the tile lies as a heavier access needs it}}
+  // expected-remark @+1 {{NarrowAccess: 8 bytes at a time instead of 16: the tile has the layout that a heavier access needs}}
   %done = nv_tileaa.tiled_store <weak> %r#0, %o[%c0, %c0] : tensor<32x32xf32>, !out[i32, i32]
   nv_tileaa.return
 }
@@ -83,7 +83,7 @@ nv_tileaa.func @none(%p0: !nv_tileaa.ptr<f16>, %n: i32, %m0: i32, %o0: !nv_tilea
     %d = nv_tileaa.dot %a, %b, %acc : tensor<128x128xf16>, tensor<128x128xf16>, tensor<128x128xf32>
     scf.yield %d : tensor<128x128xf32>
   }
-  // expected-remark @+1 {{NarrowAccess: 8 bytes at a time instead of 16: the tile lies as a heavier access needs it}}
+  // expected-remark @+1 {{NarrowAccess: 8 bytes at a time instead of 16: the tile has the layout that a heavier access needs}}
   %done = nv_tileaa.tiled_store <weak> %sum, %o[%c0, %c0] : tensor<128x128xf32>, !out[i32, i32]
   nv_tileaa.return
 }

@@ -421,8 +421,7 @@ impl<'c> Demands<'c> {
         }
         let promised = bool_list(promised).get(d) == Some(&true);
         if !sparse && !promised && !View::of(view).is_some_and(|view| view.tests_slices(d, self.count, facts)) {
-            let text =
-                "a slice could be out of bounds without a check: the extent is not a multiple of the tile";
+            let text = "a slice could be out of bounds without a check: the extent is not a multiple of the tile";
             return Err((op, text.into()));
         }
         let of = |i: usize| match i {
