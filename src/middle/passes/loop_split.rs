@@ -223,7 +223,7 @@ fn bool_tile(context: &Context) -> Type<'_> {
 /// Returns the value of a constant, as a signed or unsigned number.
 fn constant_value(v: Val<'_>, width: u32, signed: bool) -> Option<i128> {
     let value = ConstantOp::cast(defining_op(v)?)?.value().to_raw();
-    // SAFETY: the attribute is alive, and each accessor is called on what it is for.
+    // SAFETY: the attribute is alive, and each accessor matches its kind.
     let element = unsafe {
         let is_splat = mlirAttributeIsADenseElements(value) && mlirDenseElementsAttrIsSplat(value);
         is_splat.then(|| Attribute::from_raw(mlirDenseElementsAttrGetSplatValue(value)))?

@@ -7,7 +7,7 @@
 //!
 //! A loop with warpgroup dots is scheduled for agents (`analysis::schedule::agents`), unless `use-single-agent` is
 //! set. Each operation then gets its agent, `tileas.schedule.agent`, and each dot the number of stages of its ring,
-//! `nv_tileas.stages`: the stages that the schedule uses plus those of one more iteration, for late loads.
+//! `nv_tileas.stages`: the stages that the schedule uses plus the stages of one more iteration, for late loads.
 //!
 //! Overlapped iterations may hold as many registers as a thread has, or as many as a single iteration holds if that
 //! is more. If the scheduler finds no overlap, iterations are not overlapped and a remark says so; it is an error

@@ -210,7 +210,7 @@ impl<'c> Slices<'c> {
         }
         let Some(value) = attr(op, "value").filter(|_| behaviour::is_constant(op)) else { return Ok(None) };
         use melior::ir::{Attribute, AttributeLike};
-        // SAFETY: the attribute is alive and asked for its kind; the new one has the same element.
+        // SAFETY: the attribute is alive and its kind is checked; the new one has the same element.
         unsafe {
             if !mlir_sys::mlirAttributeIsADenseElements(value.to_raw())
                 || !mlir_sys::mlirDenseElementsAttrIsSplat(value.to_raw())

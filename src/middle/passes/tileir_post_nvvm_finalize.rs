@@ -66,7 +66,7 @@ impl RustPass for PostNvvmFinalize {
 }
 
 fn symbol(a: melior::ir::Attribute<'_>) -> Option<String> {
-    // SAFETY: the attribute is alive, and asked for its kind before its name.
+    // SAFETY: the attribute is alive, and its kind is checked before its name.
     unsafe {
         mlirAttributeIsAFlatSymbolRef(a.to_raw())
             .then(|| raw_to_str(mlirFlatSymbolRefAttrGetValue(a.to_raw())).to_owned())

@@ -75,7 +75,7 @@ enum Role {
 
 fn role(op: OpRef<'_>) -> Role {
     let shared = |v: Val<'_>| {
-        // SAFETY: the type is alive, and asked for its kind before its address space.
+        // SAFETY: the type is alive, and its kind is checked before its address space.
         unsafe {
             let t = ty(v).to_raw();
             mlirTypeIsALLVMPointerType(t) && mlirLLVMPointerTypeGetAddressSpace(t) == SHARED

@@ -115,7 +115,7 @@ fn parameters(kernel: OpRef<'_>, target: &Target) -> Result<(), Failed> {
 
 /// Returns the size in bytes of a lowered type: a number, a pointer, or an array or vector of them.
 fn size_of(t: Type<'_>) -> u64 {
-    // SAFETY: the type is alive, and asked for its kind before each accessor.
+    // SAFETY: the type is alive, and its kind is checked before each accessor.
     unsafe {
         let raw = t.to_raw();
         if let Some(count) = array_count(t) {

@@ -34,7 +34,7 @@ fn a_limit_leaves_out_optional_passes() {
 fn options_are_set() {
     let o = with(&[("opt-level", "1"), ("num-warps", "8"), ("compute-capability", "sm_90")]);
     assert_eq!((o.opt_level, o.num_warps, o.target.name), (1, Some(8), "sm_90"));
-    // What is built so far can be asked for by name.
+    // The available values can be set by name.
     with(&[("v2-opt-level", "0"), ("pipeline-strategy", "none"), ("num-ctas", "0")]);
     assert_eq!(with(&[("num-ctas", "4")]).num_ctas, 4);
     with(&[("pipeline-strategy", "warp-specialize")]);
