@@ -96,7 +96,7 @@ fn too_many_agents_are_an_error() {
     );
     let error = simulate::ptx(&program, How { from: From::Layouts, target: "sm_90", level: 3 });
     let error = error.expect_err("sixteen agents have too few barriers");
-    assert!(error.contains("a block has 15 barriers for agents"), "{error}");
+    assert!(error.contains("agents and ping-pong need more than the 15 named barriers of a block"), "{error}");
 }
 
 pub fn trials() -> Vec<Trial> {

@@ -31,7 +31,8 @@ impl RustPass for ConvertTarget {
             target.llvm_cpu,
             target.llvm_features()
         );
-        let targets = Attribute::parse(context, &text).ok_or_else(|| fail(op, "the target cannot be expressed as an attribute"))?;
+        let targets = Attribute::parse(context, &text)
+            .ok_or_else(|| fail(op, "the target cannot be expressed as an attribute"))?;
         gpu_modules(op).into_iter().for_each(|module| set_attr(module, "targets", targets));
         Ok(())
     }

@@ -9,7 +9,7 @@ nv_tileaa.func @base(%p: !nv_tileaa.ptr<f16>, %n: i32, %zero: tensor<64x64xf32>)
   %v = nv_tileaa.make_tiled_view %m : <?x256xf16, strides = [256, 1]> -> !view
   %a, %t1 = nv_tileaa.tiled_load <weak> %v[%n, %n] : !view[i32, i32] -> tensor<64x64xf16>
   %b, %t2 = nv_tileaa.tiled_load <weak> %v[%n, %n] : !view[i32, i32] -> tensor<64x64xf16>
-  // expected-remark @below {{lhs is made by warps where a test at run time says so: no tensor map copies it: the base address is not known to be a multiple of 16 bytes; rhs is made by warps where a test}}
+  // expected-remark @below {{producer warps compute lhs if a run-time test requires it: TMA cannot load it: the base address is not known to be a multiple of 16 bytes; producer warps compute rhs if a run-time test}}
   %d = nv_tileaa.dot %a, %b, %zero : tensor<64x64xf16>, tensor<64x64xf16>, tensor<64x64xf32>
   nv_tileaa.return
 }
@@ -21,7 +21,7 @@ nv_tileaa.func @stride(%p0: !nv_tileaa.ptr<f16>, %n: i32, %zero: tensor<64x64xf3
   %v = nv_tileaa.make_tiled_view %m : <?x256xf16, strides = [?, 1]> -> !view
   %a, %t1 = nv_tileaa.tiled_load <weak> %v[%n, %n] : !view[i32, i32] -> tensor<64x64xf16>
   %b, %t2 = nv_tileaa.tiled_load <weak> %v[%n, %n] : !view[i32, i32] -> tensor<64x64xf16>
-  // expected-remark @below {{lhs is made by warps where a test at run time says so: no tensor map copies it: the stride of dimension 0 is not known to be a multiple of 8 elements; rhs is made by warps where a test}}
+  // expected-remark @below {{producer warps compute lhs if a run-time test requires it: TMA cannot load it: the stride of dimension 0 is not known to be a multiple of 8 elements; producer warps compute rhs if a run-time test}}
   %d = nv_tileaa.dot %a, %b, %zero : tensor<64x64xf16>, tensor<64x64xf16>, tensor<64x64xf32>
   nv_tileaa.return
 }
@@ -145,7 +145,7 @@ nv_tileaa.func @sum_is_used(%p0: !nv_tileaa.ptr<f16>, %n: i32, %zero: tensor<64x
   %sums:2 = scf.for %k = %c0 to %n step %c1 iter_args(%x = %zero, %y = %zero) -> (tensor<64x64xf32>, tensor<64x64xf32>) : i32 {
     %a, %t1 = nv_tileaa.tiled_load <weak> %v[%n, %k] : !view[i32, i32] -> tensor<64x64xf16>
     %b, %t2 = nv_tileaa.tiled_load <weak> %v[%k, %n] : !view[i32, i32] -> tensor<64x64xf16>
-    // expected-remark @below {{lhs is made by warps: it is not a tile that is loaded for products alone}}
+    // expected-remark @below {{producer warps compute lhs: it is not a tile that is loaded only for dots}}
     %d = nv_tileaa.dot %a, %b, %x : tensor<64x64xf16>, tensor<64x64xf16>, tensor<64x64xf32>
     %c, %t3 = nv_tileaa.tiled_load <weak> %v[%k, %k] : !view[i32, i32] -> tensor<64x64xf16>
     %e = nv_tileaa.dot %a, %c, %y : tensor<64x64xf16>, tensor<64x64xf16>, tensor<64x64xf32>
@@ -168,7 +168,7 @@ nv_tileaa.func @carried(%p0: !nv_tileaa.ptr<f16>, %n: i32, %q: i1, %zero: tensor
   %c1 = arith.constant 1 : i32
   %one = scf.for %k = %c0 to %n step %c1 iter_args(%a = %h) -> (tensor<64x64xf16>) : i32 {
     %b, %t = nv_tileaa.tiled_load <weak> %v[%k, %c0] : !view[i32, i32] -> tensor<64x64xf16>
-    // expected-remark @below {{lhs: it is not a tile that is loaded for products alone; a tensor that leads to it is carried from iteration to iteration}}
+    // expected-remark @below {{lhs: it is not a tile that is loaded only for dots; a tensor that leads to it is carried from iteration to iteration}}
     %d = nv_tileaa.dot %a, %b, %zero : tensor<64x64xf16>, tensor<64x64xf16>, tensor<64x64xf32>
     %next = arith.negf %a : tensor<64x64xf16>
     scf.yield %next : tensor<64x64xf16>

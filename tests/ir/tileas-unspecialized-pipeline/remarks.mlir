@@ -44,13 +44,13 @@ nv_tileaa.func @stays(%p0: !nv_tileaa.ptr<f16>, %q: !nv_tileaa.ptr<f16>, %n: i32
   %c1 = arith.constant 1 : i32
   %zero = arith.constant dense<0.0> : tensor<32x32xf32>
   %r:2 = scf.for %k = %c0 to %n step %c1 iter_args(%acc = %zero, %at = %c0) -> (tensor<32x32xf32>, i32) : i32 {
-    // expected-remark @+1 {{NotPipelined: the load is not started ahead of its iteration: copies fill up with zeros only; pad with zeros}}
+    // expected-remark @+1 {{NotPipelined: the load is not started ahead of its iteration: asynchronous copies can only pad with zeros; pad with zeros}}
     %a, %t1 = nv_tileaa.tiled_load <weak> %w[%c0, %k] : !nans[i32, i32] -> tensor<32x32xf16>
-    // expected-remark @+1 {{its address follows from what the loop carries or loads; compute it from the loop's counter}}
+    // expected-remark @+1 {{its address depends on loop-carried or loaded values; compute it from the induction variable}}
     %b, %t2 = nv_tileaa.tiled_load <weak> %v[%at, %c0] : !view[i32, i32] -> tensor<32x32xf16>
     %d = nv_tileaa.dot %a, %b, %acc : tensor<32x32xf16>, tensor<32x32xf16>, tensor<32x32xf32>
     // expected-remark @+2 {{NarrowAccess}}
-    // expected-remark @+1 {{copies move at least 4 bytes, and its vectors have 2; promise alignment and strides with assume div_by}}
+    // expected-remark @+1 {{asynchronous copies move at least 4 bytes, but its vectors have only 2; promise alignment and strides with assume div_by}}
     %e, %t3 = nv_tileaa.tiled_load <weak> %u[%c0, %k] : !view[i32, i32] -> tensor<32x32xf16>
     // expected-remark @+1 {{it is ordered with accesses of other threads; make it weak}}
     %f, %t4 = nv_tileaa.tiled_load <relaxed> scope <device> %v[%k, %c0] : !view[i32, i32] -> tensor<32x32xf16>
