@@ -1,6 +1,6 @@
 // RUN: tileiras-opt %s --split-input-file --verify-diagnostics --pass-pipeline='builtin.module(convert-tileaa-to-tileas{num-warps=1})' | FileCheck %s
 
-// Elements along one dimension, numbers along the other; ones are added along the first.
+// Elements are along one dimension and numbers along the other; ones are added along the first.
 // CHECK-LABEL: nv_tileaa.func @narrow(
 // CHECK: %[[X:.*]] = arith.extui %{{.*}} : tensor<32xi8, {{.*}}> to tensor<32xi32
 // CHECK: %[[R:.*]] = nv_tileas.make_range : tensor<16xi32

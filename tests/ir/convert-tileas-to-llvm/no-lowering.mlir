@@ -1,6 +1,6 @@
 // RUN: tileiras-opt %s --split-input-file --pass-pipeline='builtin.module(tileas-materialize-convert-layout,convert-tileas-to-llvm)' --verify-diagnostics
 
-// Ops without a lowering say so at their place.
+// Ops without a lowering cause an error at the op.
 gpu.module @kernels {
   nv_tileaa.func @f(%x: i32) -> i32 attributes {numWarps = 1 : i64} {
     // expected-error @below {{a function with results has no lowering to LLVM: it is not a kernel}}
@@ -71,7 +71,7 @@ gpu.module @kernels {
   }
 }
 // -----
-// A launch is the host's: the wrapper of a kernel makes it.
+// A launch is done on the host, by the wrapper of a kernel.
 nv_tileaa.func @f(%n: i32) attributes {numWarps = 1 : i64} {
   // expected-error @below {{'nv_tileaa.launch_func' has no lowering to LLVM}}
   nv_tileaa.launch_func @other::@k grid(%n, %n, %n)

@@ -1,6 +1,6 @@
 // RUN: tileiras-opt %s --remarks --verify-diagnostics --pass-pipeline='builtin.module(convert-tileaa-to-tileas{num-warps=4},tileas-assign-dot-layouts{compute-capability=sm_80},tileas-assign-load-store-layouts,tileas-remove-layout-conversions,tileas-materialize-convert-layout,tileas-optimize-alloc-tensor,convert-tileas-to-llvm{compute-capability=sm_80})'
 
-// What the program does without, and why.
+// Optimizations that are not applied, with the reasons.
 !view = !nv_tileaa.tiled_view<tile = [16, 16], memref<16x16xf32, strides = [16, 1]>>
 !ragged = !nv_tileaa.tiled_view<tile = [512], memref<?xf32, strides = [1]>>
 !sums = !nv_tileaa.tiled_view<tile = [512], memref<512xbf16, strides = [1]>>

@@ -1,5 +1,5 @@
 // RUN: tileiras-opt %s --split-input-file --remarks --verify-diagnostics --pass-pipeline='builtin.module(tileaa-plan-dots{compute-capability=sm_90})' | FileCheck %s
-// Operands that warps of a producer make, because no tensor copies bring them.
+// Operands that producer warps compute because TMA cannot load them.
 
 // CHECK-LABEL: @base
 // CHECK: nv_tileaa.dot {{.*}} {nv_tileas.or_copied = array<i64: 0, 1>, nv_tileas.producer_computed = array<i64: 1, 1>}
@@ -26,7 +26,7 @@ nv_tileaa.func @stride(%p0: !nv_tileaa.ptr<f16>, %n: i32, %zero: tensor<64x64xf3
   nv_tileaa.return
 }
 // -----
-// Rows that a list names: the tile is contiguous along K, and a load of 16 bytes leads to it.
+// Rows that a list selects: the tile is contiguous along K, and is computed from a 16-byte load.
 // CHECK-LABEL: @gathered
 // CHECK-SAME: nv_tileas.dot_plan = {columns = 128 : i64, groups = array<i64: 2, 1>, registers
 // CHECK: nv_tileaa.dot {{.*}} {nv_tileas.producer_computed = array<i64: 1, -1>}
@@ -82,7 +82,7 @@ nv_tileaa.func @between(%p0: !nv_tileaa.ptr<f16>, %n: i32, %zero: tensor<64x64xf
   nv_tileaa.return
 }
 // -----
-// No tensor map, but copies of threads, for tensors that differ from iteration to iteration.
+// Tensors that change in each iteration have no tensor map; threads copy them.
 // CHECK-LABEL: @tensor_in_loop
 // CHECK: nv_tileaa.dot {{.*}} {nv_tileas.producer_computed = array<i64: 1, 1>}
 !view = !nv_tileaa.tiled_view<tile = [64, 64], memref<?x256xf16, strides = [256, 1]>, padding = zero>
@@ -103,8 +103,8 @@ nv_tileaa.func @tensor_in_loop(%p0: !nv_tileaa.ptr<f16>, %n: i32, %zero: tensor<
 }
 
 // -----
-// Each conversion takes a quarter of the lanes at a time, those of narrow floats too: one warpgroup would be slower than
-// what comes from L2.
+// Each conversion processes a quarter of the lanes at a time, also from narrow floats: one warpgroup would be slower
+// than the loads from L2.
 // CHECK-LABEL: @weights
 // CHECK: nv_tileaa.dot {{.*}} {nv_tileas.producer_computed = array<i64: 1, -1>}
 !weights = !nv_tileaa.tiled_view<tile = [128, 128], memref<?x256xf8E4M3FN, strides = [256, 1]>, padding = zero>
@@ -131,7 +131,7 @@ nv_tileaa.func @weights(%p0: !nv_tileaa.ptr<f8E4M3FN>, %q0: !nv_tileaa.ptr<bf16>
   nv_tileaa.return
 }
 // -----
-// Several products multiply one tile only where nothing but adding up is done with their sums in the loop.
+// Several dots use one tile only if the loop does nothing with their accumulators except add to them.
 !view = !nv_tileaa.tiled_view<tile = [64, 64], memref<?x256xf16, strides = [256, 1]>, padding = zero>
 // CHECK-LABEL: @sum_is_used
 // CHECK: nv_tileaa.dot {{.*}} {nv_tileas.producer_computed = array<i64: 1, -1>
@@ -155,8 +155,8 @@ nv_tileaa.func @sum_is_used(%p0: !nv_tileaa.ptr<f16>, %n: i32, %zero: tensor<64x
   nv_tileaa.return
 }
 // -----
-// What a loop carries is made from its first value and a step, and only if each iteration passes on such a sum. It may
-// pass on the result of any op: of one operand, of a branch, of none.
+// A carried value is computed from its initial value and a step, but only if each iteration yields such a sum. It may
+// yield the result of another op: of one operand, of a branch, or of no operand.
 // CHECK-LABEL: @carried
 // CHECK-NOT: nv_tileas.dot_plan
 !view = !nv_tileaa.tiled_view<tile = [64, 64], memref<?x256xf16, strides = [256, 1]>, padding = zero>

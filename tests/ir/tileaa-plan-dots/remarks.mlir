@@ -1,5 +1,5 @@
 // RUN: tileiras-opt %s --split-input-file --remarks --verify-diagnostics --pass-pipeline='builtin.module(tileaa-plan-dots{compute-capability=sm_90})' | FileCheck %s
-// What keeps products with single warps.
+// Reasons why dots use single-warp instructions.
 // CHECK-NOT: nv_tileas.dot_plan
 
 !view = !nv_tileaa.tiled_view<tile = [64, 64], memref<?x256xf16, strides = [256, 1]>, padding = neg_inf>
@@ -114,7 +114,7 @@ nv_tileaa.func @while(%p0: !nv_tileaa.ptr<f16>, %n: i32, %zero: tensor<64x64xf32
   nv_tileaa.return
 }
 // -----
-// Nor can copies of threads fill with this.
+// Copies by threads cannot fill this padding either.
 !view = !nv_tileaa.tiled_view<tile = [64, 64], memref<?x256xf16, strides = [256, 1]>, padding = neg_inf>
 nv_tileaa.func @tensor_in_loop(%p0: !nv_tileaa.ptr<f16>, %n: i32, %zero: tensor<64x64xf32>) {
   %p = nv_tileaa.assume #cuda_tile.div_by<16>, %p0 : !nv_tileaa.ptr<f16>
@@ -132,7 +132,7 @@ nv_tileaa.func @tensor_in_loop(%p0: !nv_tileaa.ptr<f16>, %n: i32, %zero: tensor<
   nv_tileaa.return
 }
 // -----
-// Products of one size are planned together, and each must be as deep as an instruction.
+// Dots of the same size are planned together, and each must be at least as deep as an instruction.
 nv_tileaa.func @shallow(%p0: !nv_tileaa.ptr<f8E4M3FN>, %n: i32, %zero: tensor<64x16xf32>) {
   %p = nv_tileaa.assume #cuda_tile.div_by<16>, %p0 : !nv_tileaa.ptr<f8E4M3FN>
   %m = nv_tileaa.make_memref %p, shape = [%n : i32], strides = [] : <f8E4M3FN> -> <?x256xf8E4M3FN, strides = [256, 1]>

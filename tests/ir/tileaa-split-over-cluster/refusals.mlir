@@ -1,6 +1,6 @@
 // RUN: tileiras-opt %s --split-input-file --remarks --verify-diagnostics --pass-pipeline='builtin.module(tileaa-split-over-cluster{num-ctas=2 compute-capability=sm_90})'
 
-// Rows would be combined across thread blocks, and columns too.
+// Both rows and columns would have to be combined across CTAs.
 nv_tileaa.func @combined(%a: !nv_tileaa.ptr<f16>, %b: !nv_tileaa.ptr<f16>, %c: !nv_tileaa.ptr<f32>, %n: i32, %q: !nv_tileaa.ptr<f32>) {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
@@ -35,7 +35,7 @@ nv_tileaa.func @combined(%a: !nv_tileaa.ptr<f16>, %b: !nv_tileaa.ptr<f16>, %c: !
 
 // -----
 
-// Prefix sums of rows and of columns.
+// Scans along rows and along columns.
 nv_tileaa.func @scanned(%a: !nv_tileaa.ptr<f16>, %b: !nv_tileaa.ptr<f16>, %c: !nv_tileaa.ptr<f32>, %n: i32) {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
@@ -70,7 +70,7 @@ nv_tileaa.func @scanned(%a: !nv_tileaa.ptr<f16>, %b: !nv_tileaa.ptr<f16>, %c: !n
 
 // -----
 
-// An update is done once.
+// An atomic update must be done once.
 nv_tileaa.func @atomic(%a: !nv_tileaa.ptr<f16>, %b: !nv_tileaa.ptr<f16>, %c: !nv_tileaa.ptr<f32>, %n: i32, %q: !nv_tileaa.ptr<i32>) {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
@@ -96,7 +96,7 @@ nv_tileaa.func @atomic(%a: !nv_tileaa.ptr<f16>, %b: !nv_tileaa.ptr<f16>, %c: !nv
 
 // -----
 
-// So is output.
+// Output must be printed once.
 nv_tileaa.func @printed(%a: !nv_tileaa.ptr<f16>, %b: !nv_tileaa.ptr<f16>, %c: !nv_tileaa.ptr<f32>, %n: i32) {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
@@ -122,7 +122,7 @@ nv_tileaa.func @printed(%a: !nv_tileaa.ptr<f16>, %b: !nv_tileaa.ptr<f16>, %c: !n
 
 // -----
 
-// Other threads see what was stored before.
+// Other threads see earlier stores.
 nv_tileaa.func @ordered(%a: !nv_tileaa.ptr<f16>, %b: !nv_tileaa.ptr<f16>, %c: !nv_tileaa.ptr<f32>, %n: i32, %q: !nv_tileaa.ptr<i32>) {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
@@ -148,7 +148,7 @@ nv_tileaa.func @ordered(%a: !nv_tileaa.ptr<f16>, %b: !nv_tileaa.ptr<f16>, %c: !n
 
 // -----
 
-// What another rank has stored is loaded.
+// Memory that another rank has stored to is loaded.
 nv_tileaa.func @loaded_back(%a: !nv_tileaa.ptr<f16>, %b: !nv_tileaa.ptr<f16>, %c: !nv_tileaa.ptr<f32>, %n: i32) {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
@@ -178,7 +178,7 @@ nv_tileaa.func @loaded_back(%a: !nv_tileaa.ptr<f16>, %b: !nv_tileaa.ptr<f16>, %c
 
 // -----
 
-// A store in place of an operand that all ranks read whole.
+// A store that overwrites an operand that all ranks read in whole.
 nv_tileaa.func @in_place(%a: !nv_tileaa.ptr<f16>, %b: !nv_tileaa.ptr<f16>, %c: !nv_tileaa.ptr<f32>, %n: i32) {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
@@ -200,7 +200,7 @@ nv_tileaa.func @in_place(%a: !nv_tileaa.ptr<f16>, %b: !nv_tileaa.ptr<f16>, %c: !
 
 // -----
 
-// Half a tile behind the end would be written without a test: the extent is three halves.
+// Half a tile after the end would be written without a check: the extent is three halves.
 nv_tileaa.func @half_behind_the_end(%c: !nv_tileaa.ptr<f32>, %x: i32) {
   %zero = arith.constant dense<0.0> : tensor<256x64xf32>
   %mc = nv_tileaa.make_memref %c, shape = [], strides = [] : <f32> -> <384x96xf32, strides = [96, 1]>
@@ -212,7 +212,7 @@ nv_tileaa.func @half_behind_the_end(%c: !nv_tileaa.ptr<f32>, %x: i32) {
 
 // -----
 
-// Tiles that overlap have no slices that are tiles.
+// Slices of overlapping tiles are not tiles.
 nv_tileaa.func @overlapping(%c: !nv_tileaa.ptr<f32>, %n: i32, %x: i32) {
   %zero = arith.constant dense<0.0> : tensor<256x64xf32>
   %mc = nv_tileaa.make_memref %c, shape = [%n, %n : i32, i32], strides = [%n : i32] : <f32> -> <?x?xf32, strides = [?, 1]>
@@ -224,7 +224,7 @@ nv_tileaa.func @overlapping(%c: !nv_tileaa.ptr<f32>, %n: i32, %x: i32) {
 
 // -----
 
-// Stores through pointers may go to the same place in the next iteration, and would be in no order.
+// Stores through pointers may access the same memory in the next iteration, and would be unordered.
 nv_tileaa.func @scattered(%q: !nv_tileaa.ptr<f32>, %n: i32) {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32

@@ -1,6 +1,6 @@
 // RUN: tileiras-opt %s --split-input-file --verify-diagnostics --pass-pipeline='builtin.module(tileas-check-register-budget{compute-capability=sm_90})'
 
-// What the producer gives back is what the consumers get: 128 * 40 + 256 * 232 = 384 * 168.
+// The consumers get the registers that the producer releases: 128 * 40 + 256 * 232 = 384 * 168.
 nv_tileaa.func @fits() attributes {numWarps = 12 : i64, nv_tileas.max_registers = 168 : i64} {
   nv_tileas.async.pipeline.agent_switch warps [8, 4] registers [232, 40] {
     nv_tileas.barrier
@@ -20,7 +20,7 @@ nv_tileaa.func @more_than_there_are() attributes {numWarps = 12 : i64, nv_tileas
   nv_tileaa.return
 }
 // -----
-// The four warps that are in no agent keep their registers.
+// The four warps that belong to no agent keep their registers.
 nv_tileaa.func @others() attributes {numWarps = 16 : i64, nv_tileas.max_registers = 96 : i64} {
   // expected-error @below {{agents request 39936 registers but have 36864 at launch: setmaxnreg would deadlock}}
   nv_tileas.async.pipeline.agent_switch warps [8, 4] registers [136, 40] {
@@ -91,7 +91,7 @@ nv_tileaa.func @unsaid() attributes {numWarps = 8 : i64} {
   nv_tileaa.return
 }
 // -----
-// Without registers nothing is moved.
+// Agents without a register count change nothing.
 nv_tileaa.func @free() attributes {numWarps = 5 : i64} {
   nv_tileas.async.pipeline.agent_switch warps [4, 1] {
     nv_tileas.barrier

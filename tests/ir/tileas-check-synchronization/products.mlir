@@ -1,5 +1,5 @@
 // RUN: tileiras-opt %s --split-input-file --verify-diagnostics --pass-pipeline='builtin.module(tileas-check-synchronization)'
-// A product reads its operands until it has been waited for: barriers before that say nothing about it.
+// A dot reads its operands until it has been waited for; earlier barriers do not change that.
 #b = #nv_tileas.shared_layout<offset = [8, 16, 32, 64, 1, 2, 68]>
 #c = #nv_tileas.layout<register = [1, 64], lane = [2, 4, 8, 16, 32], warp = [128, 256]>
 #left = #nv_tileas.layout<register = [1, 128, 8], lane = [2, 4, 16, 32, 64], warp = [256, 512]>
@@ -57,7 +57,7 @@ nv_tileaa.func @barrier_before_the_wait(%x: !left, %z: !c, %v: !v) attributes {n
 !c = tensor<64x8xf32, #c>
 !v = tensor<128xf16, #v>
 
-// The younger of two is still under way.
+// The later of two dots is still in flight.
 nv_tileaa.func @younger(%x: !left, %z: !c, %v: !v) attributes {numWarps = 4 : i64} {
   %y = nv_tileas.alloc_tensor offset 0 : !b
   %w = nv_tileas.alloc_tensor offset 256 : !b

@@ -4,7 +4,7 @@
 gpu.module @kernels {
   nv_tileaa.func @scan(%f: f32) attributes {numWarps = 1 : i64} {
     %x = nv_tileas.splat %f : f32 -> tensor<8192xf32, #l>
-    // Related elements are in different chunks: tileas-slicing makes loops of scans.
+    // Dependent elements are in different chunks: tileas-slicing makes loops of scans.
     // expected-error @below {{tile is too large: each thread would hold 256 elements, and 'nv_tileas.scan' cannot be split into parts}}
     %y = nv_tileas.scan %x dim 0 identities [0.0 : f32] : tensor<8192xf32, #l> -> tensor<8192xf32, #l> {
     ^bb0(%a: f32, %b: f32):

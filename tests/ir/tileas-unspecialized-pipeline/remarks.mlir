@@ -1,6 +1,6 @@
 // RUN: tileiras-opt %s --split-input-file --remarks --verify-diagnostics --pass-pipeline='builtin.module(convert-tileaa-to-tileas{num-warps=4},tileas-assign-dot-layouts{compute-capability=sm_80},tileas-assign-load-store-layouts,tileas-remove-layout-conversions,tileas-unspecialized-pipeline{compute-capability=sm_80})'
 
-// Three stages fill shared memory, and four are allowed.
+// Three stages fill shared memory, but four are allowed.
 !out = !nv_tileaa.tiled_view<tile = [64, 64], memref<64x64xf32, strides = [64, 1]>>
 !view = !nv_tileaa.tiled_view<tile = [64, 64], memref<?x256xf16, strides = [256, 1]>, padding = zero>
 nv_tileaa.func @fewer(%p0: !nv_tileaa.ptr<f16>, %n: i32, %m0: i32, %o0: !nv_tileaa.ptr<f32>) {
@@ -25,7 +25,7 @@ nv_tileaa.func @fewer(%p0: !nv_tileaa.ptr<f16>, %n: i32, %m0: i32, %o0: !nv_tile
   nv_tileaa.return
 }
 // -----
-// What keeps a load in its iteration.
+// Reasons why a load stays in its iteration.
 !out = !nv_tileaa.tiled_view<tile = [32, 32], memref<32x32xf32, strides = [32, 1]>>
 !view = !nv_tileaa.tiled_view<tile = [32, 32], memref<?x256xf16, strides = [256, 1]>, padding = zero>
 !nans = !nv_tileaa.tiled_view<tile = [32, 32], memref<?x256xf16, strides = [256, 1]>, padding = nan>
