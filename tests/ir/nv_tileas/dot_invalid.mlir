@@ -42,7 +42,7 @@ func.func @instruction(%x: tensor<16x16xf32, #a>, %y: tensor<16x8xf32, #b>, %z: 
 
 // -----
 
-// Lanes of the accumulator that stand on rows and columns at once.
+// Accumulator lanes that are along both rows and columns.
 #c = #nv_tileas.layout<register = [1, 64], lane = [10, 4, 8, 16, 32], warp = []>
 #a = #nv_tileas.layout<register = [1, 128, 8], lane = [2, 4, 16, 32, 64], warp = []>
 #b = #nv_tileas.layout<register = [8, 64], lane = [16, 32, 1, 2, 4], warp = []>
@@ -65,7 +65,7 @@ func.func @operand(%x: tensor<16x16xf16, #a>, %y: tensor<16x8xf16, #b>, %z: tens
 
 // -----
 
-// Two warps share the rows; the left operand must be shared likewise.
+// Two warps split the rows, so they must split the left operand as well.
 #c = #nv_tileas.layout<register = [1, 64], lane = [2, 4, 8, 16, 32], warp = [128]>
 #a = #nv_tileas.layout<register = [1, 128, 8], lane = [2, 4, 16, 32, 64], warp = [0]>
 #b = #nv_tileas.layout<register = [8, 64], lane = [16, 32, 1, 2, 4], warp = [0]>
@@ -101,7 +101,8 @@ func.func @scales_of_rows(%x: tensor<16x32xf8E5M2, #a>, %y: tensor<32x8xf8E5M2, 
 
 // -----
 
-// An instruction of warpgroups, whose operands go to shared memory later: sums of rows that its warps do not have.
+// A warpgroup instruction whose operands go to shared memory later: the accumulator has rows that its warps do not
+// have.
 #c = #nv_tileas.layout<register = [1, 64], lane = [2, 4, 8, 16, 32], warp = [256, 128]>
 #a = #nv_tileas.layout<register = [1, 128, 8], lane = [2, 4, 16, 32, 64], warp = [256, 512]>
 #b = #nv_tileas.layout<register = [8, 64], lane = [16, 32, 1, 2, 4], warp = [0, 0]>
@@ -135,7 +136,7 @@ func.func @depth_of_warpgroup(%x: tensor<64x8xf16, #a>, %y: tensor<8x8xf16, #b>,
 
 // -----
 
-// Blocks of 16 elements have no factors of e8m0 for f8.
+// f8 with blocks of 16 elements cannot have e8m0 scales.
 #c = #nv_tileas.layout<register = [1, 64], lane = [2, 4, 8, 16, 32], warp = []>
 #a = #nv_tileas.layout<register = [1, 2, 256, 16], lane = [4, 8, 32, 64, 128], warp = []>
 #b = #nv_tileas.layout<register = [8, 16, 128], lane = [32, 64, 1, 2, 4], warp = []>

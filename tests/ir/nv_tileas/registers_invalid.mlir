@@ -46,7 +46,7 @@ func.func @whole(%a: !nv_tileas.register_array<tensor<128xf32, #l>>) {
 }
 // -----
 #l = #nv_tileas.layout<register = [1, 2], lane = [4, 8, 16, 32, 64], warp = []>
-// The chunk has the first register bit as a warp, not the last.
+// The chunk numbers the first register bit, instead of the last one, with a warp bit.
 #c = #nv_tileas.layout<register = [2], lane = [4, 8, 16, 32, 64], warp = [1]>
 func.func @chunk(%x: tensor<128xf32, #c>, %a: !nv_tileas.register_array<tensor<128xf32, #l>>, %k: i32) {
   // expected-error @below {{layout of a chunk must have the array's last register bits as its last warp bits}}

@@ -87,7 +87,7 @@ func.func @columns(%x: !a, %y: !b, %z: !c) {
 
 // -----
 
-// Rows one after the other, without a swizzle.
+// Row-major without a swizzle.
 #a = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 72, 128, 256, 512]>
 #b = #nv_tileas.shared_layout<offset = [8, 16, 32, 64, 1, 2, 68]>
 #c = #nv_tileas.layout<register = [1, 64], lane = [2, 4, 8, 16, 32], warp = [128, 256]>
@@ -138,7 +138,7 @@ func.func @major(%x: !bytes_a, %y: !bytes_b, %z: tensor<64x16xi32, #bytes_c>) {
 
 // -----
 
-// The warps' rows are in another order.
+// The warps have the rows in another order.
 #a = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 72, 128, 256, 512]>
 #b = #nv_tileas.shared_layout<offset = [8, 16, 32, 64, 1, 2, 68]>
 #c = #nv_tileas.layout<register = [1, 64], lane = [2, 4, 8, 16, 32], warp = [128, 256]>

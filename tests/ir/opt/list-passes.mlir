@@ -1,4 +1,5 @@
-// Every pass of this compiler with its anchor, options and statistics; then MLIR's list, which has the upstream ones too.
+// Every pass of this compiler with its anchor, options and statistics, followed by MLIR's list, which also has the
+// upstream passes.
 //
 // RUN: tileiras-opt --list-passes | FileCheck %s
 
