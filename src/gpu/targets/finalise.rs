@@ -53,21 +53,21 @@ pub const BASED_ON: &str = "// Based on LLVM 21.0.0git";
 /// A launch directive of an entry. Dimensions are x, y, z.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Directive {
-    /// `.reqntid`: the exact number of threads per block.
+    /// `.reqntid`: the exact number of threads per CTA.
     RequiredThreads([u32; 3]),
-    /// `.maxntid`: the largest number of threads per block.
+    /// `.maxntid`: the largest number of threads per CTA.
     MaxThreads([u32; 3]),
-    /// `.minnctapersm`: the number of blocks that must fit on one multiprocessor.
+    /// `.minnctapersm`: the number of CTAs that must fit on one multiprocessor.
     MinBlocksPerSm(u32),
     /// `.maxnreg`: registers per thread.
     MaxRegisters(u32),
-    /// `.reqnctapercluster`: the exact number of blocks per cluster.
+    /// `.reqnctapercluster`: the exact number of CTAs per cluster.
     RequiredBlocksPerCluster([u32; 3]),
     /// `.explicitcluster`: the launch must name a cluster size.
     ExplicitCluster,
-    /// `.maxclusterrank`: the largest number of blocks per cluster.
+    /// `.maxclusterrank`: the largest number of CTAs per cluster.
     MaxClusterRank(u32),
-    /// `.blocksareclusters`: the launch counts clusters and one thread per block. Block and cluster sizes come from
+    /// `.blocksareclusters`: the launch counts clusters and one thread per CTA. CTA and cluster sizes come from
     /// `.reqntid` and `.reqnctapercluster`.
     BlocksAreClusters,
 }
@@ -331,7 +331,7 @@ static RULES: &[Rule] = &[
         name: ".reqnctapercluster",
         version: v(7, 8),
         feature: Some(Feature::Cluster),
-        // The architecture's limit is 16 blocks; more than the portable size needs an opt-in at launch.
+        // The architecture's limit is 16 CTAs; more than the portable size needs an opt-in at launch.
         limit: |t| t.limits.portable_cluster_size * 2,
         needs: &[],
         excludes: &[".maxclusterrank"],
