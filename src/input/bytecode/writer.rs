@@ -1,11 +1,11 @@
-//! From a [`Module`] to bytes.
+//! Encodes a [`Module`] as bytes.
 //!
-//! Pools are written in their order, so a file that was read comes out as it was. Sections follow the reference order:
-//! globals, functions, constants, debug information, types, producer, strings; globals and functions are encoded first
-//! because in the specification container they add to the pools.
+//! Pools are written in their order, so an unchanged module reproduces the file it was read from. Sections follow the
+//! reference order unless the layout gives another one. Globals and functions are encoded first, because in the
+//! specification container they add to the pools.
 //!
-//! Writing for an older version drops what that version does not have, after checking that nothing is lost by it: the
-//! field holds its default, the optional part is absent, the result is unused.
+//! When writing for an older version, fields and results that it lacks are dropped if no information is lost: the
+//! field holds its default, the optional part is absent, or the result is unused.
 
 use crate::attrs::AttrWriter;
 use crate::body::{AttrValue, Block, Body, BoolList, OpRef};
@@ -24,11 +24,11 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 
 type Result<T> = std::result::Result<T, WriteError>;
 
-/// Writes a module in a container and version.
+/// Writes a module in the given container and version.
 ///
 /// # Errors
 ///
-/// What the version or the container cannot express, or an inconsistency of the module.
+/// Fails if the version or the container cannot express the module, or if the module is inconsistent.
 pub fn write(module: &Module, profile: Profile, version: Version) -> Result<Vec<u8>> {
     let module = &*crate::forms::for_container(module, profile);
     let wire = profile.wire();
@@ -65,14 +65,14 @@ pub fn write(module: &Module, profile: Profile, version: Version) -> Result<Vec<
     ];
     let mut sections: Vec<Payload> =
         sections.into_iter().filter_map(|(id, bytes)| bytes.map(|bytes| Payload { id, bytes })).collect();
-    // Stable: sections that the order does not mention come last, in the reference order.
+    // The sort is stable: sections that the order does not mention come last, in the reference order.
     let order = &module.layout.order;
     sections.sort_by_key(|s| order.iter().position(|id| *id == s.id).unwrap_or(order.len()));
     let used_ops = w.used_ops.iter().filter(|u| **u).count();
     Ok(write_envelope(wire, version, used_ops, &sections))
 }
 
-/// The module's strings and types, and those that the specification container's dictionaries add.
+/// The module's strings and types plus the ones that the specification container's dictionaries add.
 struct ExtraPools<'m> {
     module: &'m Module,
     names: FxHashMap<String, StringId>,
@@ -122,7 +122,7 @@ impl SpecPools for ExtraPools<'_> {
     }
 }
 
-/// Splats are written out in the specification container; this bounds what a small module can become.
+/// The specification container expands splats; this limits the output of a small module.
 const MAX_ENTRY_BYTES: usize = 1 << 30;
 
 struct Writer<'m> {
@@ -131,22 +131,22 @@ struct Writer<'m> {
     module: &'m Module,
     attrs: AttrWriter<'m>,
     pools: ExtraPools<'m>,
-    /// Entries of the specification container's Constant section, and their size.
+    /// Entries of the specification container's Constant section, and their total size.
     entries: IndexSet<Vec<u8>, FxBuildHasher>,
     entry_bytes: usize,
     /// Location runs of the Debug section.
     runs: Vec<Vec<u64>>,
     used_ops: [bool; 256],
-    /// Some type past the declared ones is referred to.
+    /// Whether a type past the declared ones is used.
     implied_types: bool,
 }
 
-/// Wire numbering of the values of a function.
+/// Wire numbers of the values of a function.
 struct Scope {
-    /// Wire number of each value that was ever numbered.
+    /// Wire number of each value that has been numbered so far.
     numbers: Vec<u32>,
     stack: Vec<u32>,
-    /// Results that the target version does not have.
+    /// Results that do not exist in the target version.
     dropped: FxHashMap<u32, (&'static str, Version)>,
 }
 
@@ -156,7 +156,7 @@ impl Scope {
         self.stack.push(value.0);
     }
 
-    /// The number of a value that is in scope.
+    /// The number of a value, if it is in scope.
     fn number(&self, value: ValueId) -> Option<u32> {
         let n = *self.numbers.get(value.index())?;
         (self.stack.get(n as usize) == Some(&value.0)).then_some(n)
@@ -178,7 +178,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Index of an entry of the Constant section.
+    /// Index of an entry of the Constant section; adds it if necessary.
     fn entry(&mut self, bytes: Vec<u8>) -> Result<u64> {
         let size = bytes.len();
         let (index, new) = self.entries.insert_full(bytes);
@@ -295,7 +295,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// The function's slot of the Debug section, and its run.
+    /// Writes the function's slot of the Debug section and its run.
     fn location(&mut self, out: &mut Vec<u8>, f: &Function) -> Result<()> {
         let public = self.wire.is_public();
         let own = match f.location {
@@ -310,7 +310,7 @@ impl Writer<'_> {
         if let Some(own) = own {
             check("debug attribute", own.index(), size)?;
         } else if !public {
-            // There is no number for "unknown"; operations name their locations themselves.
+            // The container has no number for "unknown", and operations store their own locations.
             out.put_varint(0);
             return Ok(());
         }
@@ -444,7 +444,7 @@ impl Writer<'_> {
                 None if field.kind == AttrKind::Bools => {
                     let n = op.spec.operands.iter().position(|f| f.arity == Arity::Variadic);
                     let n = n.map_or(0, |group| op.group_len(group));
-                    // Older versions, which have no such list, do not limit it.
+                    // Versions without such a list do not limit its length.
                     if n > BoolList::MAX {
                         return Err(WriteError::Malformed { what: field.name });
                     }
@@ -601,8 +601,8 @@ fn put_operand(
     Ok(())
 }
 
-/// Fields that the version does not have must hold what a reader of that version will assume, the others a value that
-/// it has.
+/// Checks that fields which the version lacks hold the value that its readers assume, and that all other values exist
+/// in it.
 fn check_defaults(op: OpRef, version: Version) -> Result<()> {
     for (i, f) in op.spec.attrs.iter().enumerate() {
         if let (AttrKind::Enum(e), Some(AttrValue::Enum(v))) = (f.kind, op.attr(i))

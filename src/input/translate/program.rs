@@ -1,7 +1,7 @@
-//! `cuda_tile` modules as programs of the reference interpreter.
+//! Translates `cuda_tile` modules into programs of the reference interpreter.
 //!
-//! [`tile_interp::program`] has a variant for every op, and operands stand in the same order on both sides, so that
-//! this is a transcription: nothing is simplified, checked or changed. What the verifier accepts has a program.
+//! [`tile_interp::program`] has a variant for every op with operands in the same order, so this is a transcription
+//! without simplification, checks or changes. Every verified module has a program.
 
 use crate::dialect::{
     cuda_tile::{self as ct, AnyOp},
@@ -19,7 +19,7 @@ use tile_interp::program::{
 };
 use tile_interp::types::{self, Cut, Element, Number, Padding, TensorType, TileType, ViewType};
 
-/// A module that is no program.
+/// The error for a module that is not a program.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{location}: {message}")]
 pub struct ProgramError {
@@ -33,7 +33,7 @@ fn error<T>(op: OpRef<'_>, message: impl Into<String>) -> Result<T> {
     Err(ProgramError { location: place(op), message: message.into() })
 }
 
-/// File and line of an op, or its name where it has none.
+/// File and line of an op, or its name if it has no location.
 fn place(op: OpRef<'_>) -> String {
     match location::file_line(op.location()) {
         Some(at) => format!("{}:{}:{}", at.file, at.line, at.column),
@@ -41,7 +41,7 @@ fn place(op: OpRef<'_>) -> String {
     }
 }
 
-/// The only `cuda_tile.module` in a module, as a program.
+/// Translates the only `cuda_tile.module` in a module.
 pub fn program(module: &Module<'_>) -> Result<Program> {
     let top = op_ref(module.as_operation().to_raw());
     let inside = |op| region_count(op).checked_sub(1).and_then(|_| entry_block(region(op, 0)));
@@ -90,7 +90,7 @@ fn entry(e: ct::EntryOp<'_>) -> Result<Entry> {
 
 fn number(t: Type<'_>) -> Option<Number> {
     let raw = t.to_raw();
-    // SAFETY: the type is alive; the width is asked of integers only.
+    // SAFETY: the type is alive; the width is read from integers only.
     unsafe {
         if mlirTypeIsAInteger(raw) {
             return Some(match mlirIntegerTypeGetWidth(raw) {
@@ -176,11 +176,11 @@ fn type_of(t: Type<'_>) -> Option<types::Type> {
 
 //===-- attributes ----------------------------------------------------------//
 
-/// Bits of the elements of a dense attribute; one for a splat.
+/// Bits of the elements of a dense attribute; one element for a splat.
 fn dense(a: Attribute<'_>, n: Number) -> Vec<u64> {
     let raw = a.to_raw();
-    // SAFETY: the attribute is dense; its buffer holds one element or all of them, whole bytes each but for i1, which
-    // takes a bit.
+    // SAFETY: the attribute is dense. Its buffer holds one element or all of them, each in whole bytes, except that
+    // an i1 takes one bit.
     unsafe {
         let splat = mlirDenseElementsAttrIsSplat(raw);
         let count = if splat { 1 } else { mlirElementsAttrGetNumElements(raw) as usize };
@@ -196,13 +196,13 @@ fn dense(a: Attribute<'_>, n: Number) -> Vec<u64> {
     }
 }
 
-/// Bits of an integer or float attribute in a type. f16 and bf16 may stand for each other.
+/// Bits of an integer or float attribute in a type. An f16 attribute may hold the bits of a bf16 and vice versa.
 fn bits(a: Attribute<'_>, n: Number) -> Option<u64> {
     let from = number(attr_type(a))?;
     if n.is_integer() {
         return from.is_integer().then(|| int_attr(a) as u64 & n.mask());
     }
-    // SAFETY: the attribute is alive and of a float type; a dense attribute of one element has its exact bits.
+    // SAFETY: the attribute is alive and of a float type; a dense attribute with one element holds its exact bits.
     let dense = unsafe {
         if !mlirAttributeIsAFloat(a.to_raw()) {
             return None;
@@ -322,7 +322,7 @@ fn promise(a: Attribute<'_>) -> Option<Promise> {
 struct Reader {
     entry: Entry,
     values: FxHashMap<usize, Value>,
-    /// Texts of locations, which many ops share.
+    /// Interned texts of locations, which many ops share.
     places: FxHashMap<String, Arc<str>>,
 }
 
@@ -353,7 +353,7 @@ impl Reader {
             new.operands.push(*v);
         }
         for i in 0..region_count(op) {
-            // The branch that an `if` has not is an empty block.
+            // A missing branch of an `if` becomes an empty block.
             new.regions.push(match entry_block(region(op, i)) {
                 Some(b) => self.block(op, b)?,
                 None => Block::default(),
@@ -553,7 +553,7 @@ impl Reader {
 fn identities(op: OpRef<'_>, list: Attribute<'_>) -> Result<Vec<u64>> {
     let mut out = vec![];
     for (i, v) in operands(op).enumerate() {
-        // SAFETY: identities are an array; the verifier has counted them.
+        // SAFETY: identities are an array; the verifier has checked its length.
         let a = unsafe {
             let there =
                 mlirAttributeIsAArray(list.to_raw()) && (i as isize) < mlirArrayAttrGetNumElements(list.to_raw());
