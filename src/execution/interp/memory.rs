@@ -1,13 +1,13 @@
-//! Global memory: allocations with guards between them, and a shadow that says what is known of each byte.
+//! Global memory: allocations separated by guards, and shadow memory that records how much is known of each byte.
 
 use crate::scalar::{Scalar, State};
 use crate::types::Number;
 use std::collections::BTreeMap;
 
-/// An address that must not be accessed, or not in this way.
+/// An invalid access.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
-    #[error("access of {size} bytes at {address:#x}, which is in no allocation{near}")]
+    #[error("access of {size} bytes at {address:#x}, which is outside all allocations{near}")]
     OutOfBounds { address: u64, size: u64, near: String },
     #[error("access of {size} bytes at {address:#x}, which is not a multiple of that size")]
     Misaligned { address: u64, size: u64 },
@@ -24,7 +24,7 @@ struct Allocation {
     constant: bool,
 }
 
-/// Where an element lies. Two e2m1 numbers share a byte.
+/// The address of an element. Two e2m1 numbers share a byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Place {
     pub address: u64,
@@ -40,16 +40,16 @@ impl Place {
 #[derive(Clone, Debug)]
 pub struct Memory {
     allocations: BTreeMap<u64, Allocation>,
-    /// By its first address, how many bytes an object of multicast memory has, and where its members begin.
+    /// Objects of multicast memory, by their first address: size in bytes, and the first address of each member.
     multicast: BTreeMap<u64, (u64, Vec<u64>)>,
     next: u64,
-    /// Writes that changed a byte.
+    /// Number of writes that changed a byte.
     changes: u64,
 }
 
-/// Every allocation starts at a multiple of this, as those of a device do.
+/// Every allocation starts at a multiple of this, as on a device.
 const ALIGNMENT: u64 = 256;
-/// Nothing lies this far before and after an allocation.
+/// Unallocated bytes before and after each allocation.
 const GUARD: u64 = 1 << 16;
 
 impl Default for Memory {
@@ -66,19 +66,19 @@ impl Memory {
         address
     }
 
-    /// Memory with contents; returns its address.
+    /// Allocates memory with contents and returns its address.
     pub fn allocate(&mut self, name: &str, bytes: Vec<u8>) -> u64 {
         self.place(Allocation { name: name.into(), bytes, shadow: vec![], constant: false }, ALIGNMENT)
     }
 
-    /// Memory that nobody has written to.
+    /// Allocates uninitialized memory and returns its address.
     pub fn allocate_unknown(&mut self, name: &str, size: u64, alignment: u64) -> u64 {
         let size = size as usize;
         let (bytes, shadow) = (vec![0; size], vec![State::Unknown; size]);
         self.place(Allocation { name: name.into(), bytes, shadow, constant: false }, alignment)
     }
 
-    /// Writes bytes into an allocation from outside of the program; what is not there is left out.
+    /// Writes bytes into an allocation from outside the program. Does nothing if they do not fit.
     pub fn fill(&mut self, address: u64, bytes: &[u8]) {
         let Some((base, a)) = self.allocations.range_mut(..=address).next_back() else { return };
         let start = (address - base) as usize;
@@ -90,7 +90,7 @@ impl Memory {
         }
     }
 
-    /// Addresses, which no allocation has, each of which stands for a place in every member.
+    /// Reserves addresses outside of all allocations, each of which maps to an address in every member.
     pub fn multicast(&mut self, members: &[u64], bytes: u64) -> u64 {
         let address = self.next.next_multiple_of(ALIGNMENT);
         self.next = address + bytes + GUARD;
@@ -98,20 +98,20 @@ impl Memory {
         address
     }
 
-    /// The places that an address of multicast memory stands for.
+    /// The addresses that an address of multicast memory maps to.
     pub fn members(&self, address: u64) -> Option<Vec<u64>> {
         let (base, (bytes, members)) = self.multicast.range(..=address).next_back()?;
         (address - base < *bytes).then(|| members.iter().map(|m| m + (address - base)).collect())
     }
 
-    /// From now on a write is an error.
+    /// Makes an allocation constant: later writes are errors.
     pub fn protect(&mut self, address: u64) {
         if let Some(a) = self.allocations.get_mut(&address) {
             a.constant = true;
         }
     }
 
-    /// How many writes have changed a byte: it tells whether anything happens.
+    /// Number of writes that changed a byte, which shows whether the program makes progress.
     pub fn changes(&self) -> u64 {
         self.changes
     }
@@ -120,13 +120,13 @@ impl Memory {
         self.allocations.remove(&address);
     }
 
-    /// Contents of an allocation, and what is known of each byte.
+    /// Contents of an allocation, and how much is known of each byte.
     pub fn contents(&self, address: u64) -> Option<(&[u8], impl Fn(usize) -> State)> {
         let a = self.allocations.get(&address)?;
         Some((&a.bytes, |i: usize| a.shadow.get(i).copied().unwrap_or(State::Exact)))
     }
 
-    /// The allocation that holds all the bytes, and the first one's place in it.
+    /// The allocation that contains all the bytes, and the offset of the first one.
     fn find(&mut self, address: u64, size: u64) -> Result<(&mut Allocation, usize), Fault> {
         if !address.is_multiple_of(size) {
             return Err(Fault::Misaligned { address, size });
@@ -147,12 +147,12 @@ impl Memory {
         Err(Fault::OutOfBounds { address, size, near })
     }
 
-    /// Name of the allocation that an address is in.
+    /// Name of the allocation that contains an address.
     pub fn name_of(&self, address: u64) -> Option<&str> {
         self.allocations.range(..=address).next_back().map(|(_, a)| a.name.as_str())
     }
 
-    /// Number `n` at a place.
+    /// Reads a number of type `n`.
     pub fn read(&mut self, at: Place, n: Number) -> Result<Scalar, Fault> {
         let size = u64::from(n.stored_bits().div_ceil(8));
         let (a, offset) = self.find(at.address, size)?;
@@ -168,7 +168,7 @@ impl Memory {
             _ => stored,
         };
         let states = a.shadow.get(range).unwrap_or(&[]);
-        // Approximate bytes mean something only to the type that they were written with.
+        // Approximate bytes are only meaningful in the type that they were written with.
         let state = match states {
             [] => State::Exact,
             [first, rest @ ..] if n.is_float() && rest.iter().all(|s| s == first) => *first,
@@ -193,7 +193,7 @@ impl Memory {
         };
         let mut state = value.state;
         if n == Number::E2m1 && a.shadow.get(offset).is_some_and(|s| *s != State::Exact) {
-            // The other half of the byte keeps what is known of it.
+            // The shadow entry covers both halves of the byte, one of which is not exact.
             state = State::Unknown;
         }
         let range = offset..offset + size as usize;

@@ -1,9 +1,9 @@
-//! Accesses that nothing orders.
+//! Data races: conflicting accesses that no token orders.
 //!
-//! The language orders accesses by tokens and by nothing else: not by their place in the text, and not by data. Every
-//! access is an *event*; the token that it gives stands for the event and for all that the token it took stood for.
-//! Two events conflict where both touch a byte and one of them writes; unless one is ordered after the other, or both
-//! are atomic, what the program computes depends on who comes first.
+//! The language orders accesses by tokens only, not by program order or data dependence. Every access is an *event*.
+//! The token that it returns represents the event and all events that its own token operand represents. Two events
+//! conflict if both touch a byte and one of them writes. Unless one is ordered after the other, or both are atomic,
+//! the result of the program depends on which happens first.
 //!
 //! ```text
 //! %t0 = store %p, %a                    event 0
@@ -12,7 +12,7 @@
 //! ```
 //!
 //! Events of different tile blocks are never ordered. That is stricter than the language, in which a release and an
-//! acquire order them, and right for programs that do without.
+//! acquire order them, but correct for programs that do not synchronize tile blocks.
 
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
@@ -20,7 +20,7 @@ use std::rc::Rc;
 /// Number of an access.
 pub type Event = u32;
 
-/// The events that a token stands for: a bit for each.
+/// The events that a token represents: one bit for each.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Past(Rc<Vec<u64>>);
 
@@ -49,12 +49,12 @@ impl Past {
     }
 }
 
-/// An access while it happens.
+/// An access in progress.
 #[derive(Clone, Debug)]
 pub struct TracedAccess {
     pub event: Event,
     pub after: Past,
-    /// Atomic updates do not race with each other.
+    /// Whether the access is an atomic update. Atomic updates do not race with each other.
     pub atomic: bool,
 }
 
@@ -62,11 +62,11 @@ pub struct TracedAccess {
 struct Byte {
     /// The last write, and whether it was atomic.
     written: Option<(Event, bool)>,
-    /// Reads since then.
+    /// The reads since the last write.
     read: Vec<(Event, bool)>,
 }
 
-/// Who touched what.
+/// The accesses to each byte.
 #[derive(Clone, Debug, Default)]
 pub struct Races {
     bytes: FxHashMap<u64, Byte>,
@@ -74,14 +74,14 @@ pub struct Races {
 }
 
 impl Races {
-    /// An access that comes after `after`.
+    /// Registers an access that is ordered after `after`.
     pub fn event(&mut self, after: Past, atomic: bool) -> TracedAccess {
         let event = self.events;
         self.events += 1;
         TracedAccess { event, after, atomic }
     }
 
-    /// Notes a read; an event that it races with.
+    /// Records a read. Returns an event that it races with, if any.
     pub fn read(&mut self, access: &TracedAccess, address: u64, size: u64) -> Option<Event> {
         let mut found = None;
         for a in address..address + size {
@@ -100,7 +100,7 @@ impl Races {
         self.bytes.get(&address).and_then(|b| b.written).is_some_and(|(e, _)| e == access.event)
     }
 
-    /// Notes a write; an event that it races with.
+    /// Records a write. Returns an event that it races with, if any.
     pub fn write(&mut self, access: &TracedAccess, address: u64, size: u64) -> Option<Event> {
         let mut found = None;
         for a in address..address + size {
@@ -112,7 +112,7 @@ impl Races {
         found
     }
 
-    /// Forgets memory that is given back.
+    /// Forgets memory that has been freed.
     pub fn release(&mut self, address: u64, size: u64) {
         if size < self.bytes.len() as u64 {
             (address..address + size).for_each(|a| drop(self.bytes.remove(&a)));

@@ -34,7 +34,7 @@ launch:
 
 engine:
   --engine NAME          'sim' compiles the kernel and runs it on the simulated device (default); 'reference' runs Tile IR
-                         itself, one element at a time, and reports undefined behaviour and wild accesses. Options
+                         itself, one element at a time, and reports undefined behavior and wild accesses. Options
                          of compilation and simulation other than --max-time mean nothing to it
 
 reference interpreter, also where results are compared with it:

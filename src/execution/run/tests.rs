@@ -112,8 +112,11 @@ fn the_reference_engine_runs_the_launch() {
     assert_eq!(Array::read(&dir.path().join("out/y.npy")).unwrap(), floats(&doubled));
     let (status, text) = tile_run(dir.path(), &words.replace("--grid 3", "--grid 4"));
     assert_eq!(status, 6, "{text}");
-    assert!(text.contains("reference: twice: 'load_view_tko' in tile block (3, 0, 0): undefined behaviour"), "{text}");
-    assert!(text.contains("whose index space has 3: ") && text.contains("--outside=masked"), "{text}");
+    assert!(text.contains("reference: twice: 'load_view_tko' in tile block (3, 0, 0): undefined behavior"), "{text}");
+    assert!(
+        text.contains("dimension 0 of the index space has size 3; ") && text.contains("--outside=masked"),
+        "{text}"
+    );
     assert_eq!(tile_run(dir.path(), &words.replace("--grid 3", "--grid 4 --outside masked")), (0, String::new()));
     assert_eq!(Array::read(&dir.path().join("out/y.npy")).unwrap(), floats(&doubled));
     assert_eq!(tile_run(dir.path(), &words.replace("--grid 3", "--grid 4 --outside=undefined")).0, 6);
@@ -132,16 +135,16 @@ fn broken_promises_are_errors_or_told_or_ignored() {
     let dir = folder();
     fs::write(dir.path().join("p.mlir"), "promise").unwrap();
     fs::write(dir.path().join("free.ptx"), ".version 8.8\n.target sm_90\n.visible .entry k() { ret; }").unwrap();
-    let broken = "element 0 is 0x28, against the promise div_by<64>";
+    let broken = "element 0 is 0x28, which breaks the promise div_by<64>";
     for (option, status, said) in [
-        ("", 6, format!("error: reference: twice: 'assume' in tile block (0, 0, 0): undefined behaviour: {broken}\n")),
+        ("", 6, format!("error: reference: twice: 'assume' in tile block (0, 0, 0): undefined behavior: {broken}\n")),
         (
             "--promises=check",
             6,
-            format!("error: reference: twice: 'assume' in tile block (0, 0, 0): undefined behaviour: {broken}\n"),
+            format!("error: reference: twice: 'assume' in tile block (0, 0, 0): undefined behavior: {broken}\n"),
         ),
         // Two promises in each of three tile blocks, of one place in the source.
-        ("--promises report", 0, format!("warning: twice: in tile block (0, 0, 0): {broken} (and 5 times more)\n")),
+        ("--promises report", 0, format!("warning: twice: in tile block (0, 0, 0): {broken} (and 5 more times)\n")),
         ("--promises=trust", 0, String::new()),
     ] {
         let words = format!("@p.mlir --engine reference {option} --grid 3 @x.npy @y.npy");
@@ -236,7 +239,7 @@ fn a_program_is_of_interest_while_it_has_the_defect() {
     assert_eq!((answer, why.as_str()), (0, "not interesting: it does not compile: this is bad\n"));
     // What the interpreter finds undefined is no defect of the compiler.
     let (answer, why) = asked("--wrong --explain --grid 4 @x.npy @y.npy @k.mlir", None);
-    assert!(answer == 0 && why.contains("undefined behaviour"), "{why}");
+    assert!(answer == 0 && why.contains("undefined behavior"), "{why}");
 
     write(&spoilt);
     for (pass, expected) in [("tidy", 0), ("spoil", 1), ("polish", 0)] {

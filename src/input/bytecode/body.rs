@@ -74,10 +74,10 @@ pub struct Block {
     end_op: u32,
 }
 
-/// Flag in the word of an integer: the word is an index into [`Overflow::wide`].
+/// Flag in the word of an integer: the word is an index into [`SideTables::wide`].
 const WIDE: u32 = 1 << 31;
 
-/// Distance in a head that refers to [`Overflow::far`].
+/// Distance in a head that refers to [`SideTables::far`].
 const FAR: u32 = (1 << 24) - 1;
 
 /// Value of one attribute of an operation.

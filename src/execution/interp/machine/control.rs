@@ -1,5 +1,5 @@
-//! Control flow: the regions that a tile block is in are a stack of frames, so that it can stop between any two ops and
-//! go on later, while other tile blocks run.
+//! Control flow. The regions around the current op are a stack of frames, so a tile block can be suspended between
+//! any two ops and resumed later, after other tile blocks have run.
 
 use super::{Cause, Datum, Error, Flow, Run, malformed};
 use crate::int;
@@ -9,12 +9,12 @@ use crate::types::Number;
 use std::rc::Rc;
 use std::time::Instant;
 
-/// A region that is being run.
+/// An active region.
 pub(super) struct Frame<'p> {
     block: &'p Block,
-    /// Number of the op that comes next.
+    /// Index of the next op.
     next: usize,
-    /// Memory that lives as long as an iteration of the region.
+    /// Addresses of scratch memory that lives until the current iteration of the region ends.
     scratch: Vec<u64>,
     around: Around<'p>,
 }
@@ -28,12 +28,12 @@ enum Around<'p> {
 }
 
 impl<'p> Frame<'p> {
-    /// A region that no op of control flow is around: the body of an entry, or of an aggregate.
+    /// A region without an enclosing control-flow op: the body of an entry or of an aggregate.
     pub(super) fn outermost(block: &'p Block) -> Frame<'p> {
         Frame::of(block, Around::Nothing)
     }
 
-    /// The op that has run last.
+    /// The last op that ran.
     pub(super) fn last_op(&self) -> Option<&'p Op> {
         self.block.ops.get(self.next.checked_sub(1)?)
     }
@@ -43,17 +43,17 @@ impl<'p> Frame<'p> {
     }
 }
 
-/// Where a tile block stands when its turn is over.
+/// How a time slice of a tile block ended.
 pub(super) enum Turn {
-    /// At the end.
+    /// The tile block has finished.
     Done(Flow),
-    /// In front of another op, after as many ops as a turn may have.
+    /// The slice reached its maximum number of ops.
     Stopped,
-    /// Behind an access that saw what it had seen the last time: the tile block may wait for another one.
+    /// An access returned the same value as the last time it ran, so the tile block may be waiting for another one.
     Waiting,
 }
 
-/// What comes after an op.
+/// What to run after an op.
 enum Next<'p> {
     Op,
     Enter(Frame<'p>),
@@ -76,7 +76,7 @@ impl Run<'_> {
         }
     }
 
-    /// Runs the innermost region and those around it for at most `ops` ops.
+    /// Runs the innermost region and the enclosing ones for at most `ops` ops.
     pub(super) fn turn(&mut self, stack: &mut Vec<Frame<'_>>, ops: u64) -> Result<Turn, Error> {
         for _ in 0..ops {
             let Some(frame) = stack.last_mut() else { return Ok(Turn::Done(Flow::Yield(vec![]))) };
@@ -104,7 +104,7 @@ impl Run<'_> {
         Ok(Turn::Stopped)
     }
 
-    /// Gives back the scratch memory of regions that are not run to their end.
+    /// Frees the scratch memory of regions that are abandoned.
     pub(super) fn leave_all(&mut self, stack: Vec<Frame<'_>>) {
         stack.into_iter().for_each(|frame| self.release(frame.scratch));
     }
@@ -119,8 +119,8 @@ impl Run<'_> {
         }
     }
 
-    /// Leaves the innermost region, and those around it that the way out passes through. Of the outermost region it is
-    /// the way out.
+    /// Leaves the innermost region and every enclosing one that the flow passes through. Returns the flow if it
+    /// leaves the outermost region.
     fn leave(&mut self, stack: &mut Vec<Frame<'_>>, mut flow: Flow) -> Result<Option<Flow>, Error> {
         while let Some(mut frame) = stack.pop() {
             self.release(std::mem::take(&mut frame.scratch));
@@ -154,7 +154,8 @@ impl Run<'_> {
         Ok(Some(flow))
     }
 
-    /// The next iteration of a counted loop, or none where its results are what is carried.
+    /// Starts the next iteration of a counted loop. At the end, assigns the carried values to the results and returns
+    /// `None`.
     fn iterate<'p>(&mut self, frame: Frame<'p>, mut carried: Vec<Datum>) -> Result<Option<Frame<'p>>, Error> {
         let Around::For { op, variable, at, high, .. } = frame.around else { return Ok(Some(frame)) };
         if at >= high {
@@ -167,15 +168,15 @@ impl Run<'_> {
         Ok(Some(frame))
     }
 
-    /// Runs one op but for its regions. `scratch` is memory that lives as long as the region around it.
+    /// Runs one op without its regions. `scratch` collects memory that lives as long as the enclosing region.
     fn op<'p>(&mut self, op: &'p Op, scratch: &mut Vec<u64>) -> Result<Next<'p>, Error> {
         self.report.ops += 1;
         self.location = op.location.clone();
         if self.limits.ops.is_some_and(|n| self.report.ops > n) {
-            return Err(self.error(op, Cause::Limit("the limit of ops is reached".into())));
+            return Err(self.error(op, Cause::Limit("the op limit was reached".into())));
         }
         if self.report.ops.is_multiple_of(64) && self.deadline.is_some_and(|d| Instant::now() > d) {
-            return Err(self.error(op, Cause::Limit("the time is up".into())));
+            return Err(self.error(op, Cause::Limit("the time limit was reached".into())));
         }
         let results = match &op.kind {
             OpKind::Yield => return Ok(Next::Leave(Flow::Yield(self.data(&op.operands)))),
@@ -204,7 +205,7 @@ impl Run<'_> {
         Ok(Next::Op)
     }
 
-    /// Whether an access sees what it saw when this tile block last did it.
+    /// Whether an access returned the same value as the last time this tile block ran it.
     fn is_as_before(&self, op: &Op, results: &[Datum]) -> bool {
         let before = op.results.first().map(|v| &self.values[v.index()]);
         matches!((before, results.first()), (Some(Datum::Tile(a)), Some(Datum::Tile(b))) if a == b)

@@ -1,4 +1,4 @@
-//! Ops that make tiles or move elements around.
+//! Ops that create tiles or move elements.
 
 use super::{Cause, Outcome, Run, coordinates, index, malformed, one};
 use crate::program::{Op, OpKind};
@@ -54,7 +54,9 @@ impl Run<'_> {
                     let slice = self.scalar(*v, "an index")?;
                     let slices = from[d] / shape[d];
                     if slice >= slices as u64 {
-                        return Err(Cause::Undefined(format!("slice {slice} of {slices} along dimension {d}")));
+                        return Err(Cause::Undefined(format!(
+                            "slice {slice} is out of bounds: dimension {d} has {slices} slices"
+                        )));
                     }
                     origin.push(slice as usize * shape[d]);
                 }
@@ -70,7 +72,9 @@ impl Run<'_> {
                     let slice = self.scalar(*v, "an index")?;
                     let slices = shape[d] / from[d];
                     if slice >= slices as u64 {
-                        return Err(Cause::Undefined(format!("slice {slice} of {slices} along dimension {d}")));
+                        return Err(Cause::Undefined(format!(
+                            "slice {slice} is out of bounds: dimension {d} has {slices} slices"
+                        )));
                     }
                     chosen.push(slice as usize);
                 }
@@ -89,10 +93,10 @@ impl Run<'_> {
     }
 }
 
-/// The same bits, lowest first, cut into elements of another width. An element is known if all its bits are.
+/// The same bits, lowest first, split into elements of another width. An element is known if all its bits are known.
 fn repack(source: &[Scalar], from: Number, to: Number, count: usize) -> Vec<Scalar> {
     let (width, target) = (from.packed_width() as usize, to.packed_width() as usize);
-    // tf32 lies in the high bits of its word.
+    // tf32 occupies the high bits of its word.
     let pad = |n: Number| n.packed_width() - n.width();
     let mut out = Vec::with_capacity(count);
     for i in 0..count {

@@ -1,4 +1,5 @@
-//! Tile blocks that wait for each other, promises about strides, tiles outside of their views, and bodies that round.
+//! Tests: tile blocks that wait for each other, promises about strides, tiles outside their views, and bodies that
+//! round.
 
 use super::{Cause, Error, Limits, Machine, Outside, Promises};
 use crate::program::{
@@ -7,7 +8,7 @@ use crate::program::{
 };
 use crate::types::{Cut, Element, Number, Padding, TensorType, TileType, Type, ViewType};
 
-/// An entry with one region open.
+/// An entry under construction, with one open region.
 struct Body {
     entry: Entry,
     ops: Vec<Op>,
@@ -62,7 +63,7 @@ fn pointer() -> Type {
     TileType::new(&[], Element::Pointer(Number::I32)).into()
 }
 
-/// How a tile block looks at the flag.
+/// How a tile block reads the flag.
 #[derive(Clone, Copy)]
 enum Look {
     Atomic,
@@ -122,19 +123,22 @@ fn tile_blocks_wait_for_later_ones() {
 
 #[test]
 fn waiting_for_nothing_ends() {
-    // The flag begins one too high: the last tile block never goes.
+    // The flag starts one too high, so the last tile block never proceeds.
     let program = chain(4, Look::Relaxed);
     let (result, _) = run(&program, 5, 7, Limits::default());
     let error = result.unwrap_err();
-    assert!(matches!(&error.cause, Cause::Limit(text) if text.contains("waits for what none of them does")), "{error}");
+    assert!(
+        matches!(&error.cause, Cause::Limit(text) if text.contains("waits for a write that no tile block performs")),
+        "{error}"
+    );
     assert_eq!(error.op, "load_ptr_tko");
-    // One that looks at the flag without an order is never taken for waiting: limits end it.
+    // A weak read of the flag never counts as waiting, so only a limit ends this program.
     let (result, _) = run(&chain(0, Look::Weak), 1, 7, Limits { ops: Some(100_000), ..Limits::default() });
     assert!(matches!(result.unwrap_err().cause, Cause::Limit(_)));
 }
 
-/// Makes a view of two rows, or of one, with a stride that is not what is promised; `uses` says whether the stride is
-/// used for more than that.
+/// Makes a view of two rows, or of one, whose stride may break its promise. With `uses`, the stride is also used
+/// elsewhere.
 fn strided(uses: bool) -> Program {
     let (mut b, p) = Body::new(&[pointer(), int(), int()]);
     let by_8 = OpKind::Assume(Promise::DivBy { divisor: 8, groups: None });
@@ -150,7 +154,8 @@ fn strided(uses: bool) -> Program {
 
 #[test]
 fn promises_about_strides_that_no_address_uses_hold() {
-    /// Whether the stride is used otherwise, rows, stride, and where the promise is found broken.
+    /// Whether the stride is used elsewhere, the number of rows, the stride, and where the broken promise is
+    /// reported.
     type Row = (bool, u64, u64, Option<&'static str>);
     let table: [Row; 7] = [
         (false, 2, 8, None),
@@ -176,7 +181,7 @@ fn promises_about_strides_that_no_address_uses_hold() {
             (None, result) => assert_eq!(result, Ok(()), "{what}"),
             (Some(place), Err(text)) => {
                 assert!(text.starts_with(place), "{what}: {text}");
-                assert!(text.contains("element 0 is 0x3, against the promise div_by<8>"), "{what}: {text}");
+                assert!(text.contains("element 0 is 0x3, which breaks the promise div_by<8>"), "{what}: {text}");
             }
             (Some(_), Ok(())) => panic!("{what}: nothing was found"),
         }
@@ -184,7 +189,7 @@ fn promises_about_strides_that_no_address_uses_hold() {
         assert_eq!((result, notes.len()), (Ok(()), usize::from(broken.is_some())), "{what}");
         for note in notes {
             assert_eq!((&*note.location, note.block, note.count), ("promise", [0; 3], 3), "{what}");
-            assert!(note.to_string().ends_with("(and 2 times more)"), "{note}");
+            assert!(note.to_string().ends_with("(and 2 more times)"), "{note}");
         }
     }
 }
@@ -213,13 +218,14 @@ fn tiles_outside_are_undefined_or_masked() {
     assert_eq!(with(0, Outside::Undefined).unwrap(), "[5, 5, 5, 5]");
     for index in [1, -1] {
         let error = with(index, Outside::Undefined).unwrap_err().to_string();
-        assert!(error.contains("whose index space has 1: a tile that sticks out"), "{error}");
+        assert!(error.contains("dimension 0 of the index space has size 1; only a tile"), "{error}");
         assert_eq!(with(index, Outside::Masked).unwrap(), "[0, 0, 0, 0]");
     }
     assert_eq!(with(0, Outside::Masked).unwrap(), "[5, 5, 5, 5]");
 }
 
-/// Another grouping rounds elsewhere: where a body rounds, what the interpreter's groupings agree on is no promise.
+/// If a body rounds, another grouping may round differently, so the agreement of the interpreter's groupings proves
+/// nothing.
 #[test]
 fn bodies_that_round_promise_nothing() {
     let float = Type::from(TileType::scalar(Number::F32));
@@ -234,7 +240,7 @@ fn bodies_that_round_promise_nothing() {
         let tile = Type::Tile(TileType::of(&[4], Number::F32));
         let bits: Vec<u64> = values.iter().map(|v| v.to_bits().into()).collect();
         let x = b.op(OpKind::Constant(bits.into()), &[], std::slice::from_ref(&tile));
-        // Two ops: a body of one sum is recognised, and bounded.
+        // Two ops, because a body with a single sum would be recognized and bounded.
         let arguments = vec![b.entry.value(float.clone()), b.entry.value(float.clone())];
         let mut body = b.region(|b| {
             let s = b.op(add.clone(), &arguments, std::slice::from_ref(&float));
@@ -253,7 +259,7 @@ fn bodies_that_round_promise_nothing() {
         b.ops.last_mut().unwrap().regions = vec![body];
         b.op(OpKind::Print { format: "%f".into(), token: false }, &[r], &[Type::Token]);
         let program = b.program();
-        // What is unknown and printed is a guess.
+        // Printing an unknown value is a guess.
         let report = Machine::new(&program).launch("k", [1; 3], &[], Limits::default()).unwrap();
         assert_eq!(report.guess.is_none(), known, "{scans} {values:?}");
     }
