@@ -13,7 +13,7 @@ use tile_fuzz::written::{self, Source};
 use tile_interface::InputKind;
 use tile_interp::format::{self, Real, decode};
 use tile_interp::program::{Block, OpKind};
-use tile_interp::types::{Cut, Element, Number, Type};
+use tile_interp::types::{Element, Number, Tiling, Type};
 use tile_targets::Target;
 use tile_test_support::{Failed, Trial, full, listed, root};
 use tileiras::compile;
@@ -254,10 +254,10 @@ fn note(block: &Block, types: &[Type], seen: &mut Seen) {
     for op in &block.ops {
         let view = op.results.first().map(|r| &types[r.index()]);
         let name = match (&op.kind, view) {
-            (OpKind::MakeView, Some(Type::View(v))) => match v.cut {
-                Cut::Partition { .. } => "make_partition_view",
-                Cut::Strided { .. } => "make_strided_view",
-                Cut::GatherScatter { .. } => "make_gather_scatter_view",
+            (OpKind::MakeView, Some(Type::View(v))) => match v.tiling {
+                Tiling::Partition { .. } => "make_partition_view",
+                Tiling::Strided { .. } => "make_strided_view",
+                Tiling::GatherScatter { .. } => "make_gather_scatter_view",
             },
             (kind, _) => kind.mnemonic(),
         };

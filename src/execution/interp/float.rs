@@ -1,19 +1,19 @@
 //! Floating-point ops on one element.
 //!
 //! The four IEEE rounding modes are exact: see [`crate::format`]. Elementary functions are evaluated in double
-//! precision and rounded once. Their results are [`State::Near`] with the error that the language permits
+//! precision and rounded once. Their results are [`Certainty::Near`] with the error that the language permits
 //! ([`accuracy`]).
 //!
 //! # Approximate operands
 //!
-//! If an operand is [`State::Near`], sums, products, quotients, sign changes, extrema and conversions propagate its
+//! If an operand is [`Certainty::Near`], sums, products, quotients, sign changes, extrema and conversions propagate its
 //! error, with bounds that are rounded up. So do roots and monotone functions. Any other op could amplify the error,
 //! so its result is unknown. A comparison whose outcome the error could change is unknown too. Callers handle unknown
 //! operands, so these functions never see one.
 
 use crate::format::{self, Encoded, Real, Round, add, decode, div, encode, format, mul, sqrt};
 use crate::program::{FloatMode, OpKind, Predicate, Rounding};
-use crate::scalar::{Scalar, State, last_place, power};
+use crate::scalar::{Certainty, Scalar, last_place, power};
 use crate::types::Number;
 use std::cmp::Ordering;
 
@@ -45,8 +45,8 @@ fn flushed(bits: u64, n: Number, flush: bool) -> u64 {
 
 /// The absolute error bound of an element.
 fn error(x: Scalar, n: Number) -> f64 {
-    match x.state {
-        State::Near(ulps) => ulps * power(last_place(decode(x.bits, n), n)),
+    match x.certainty {
+        Certainty::Near(ulps) => ulps * power(last_place(decode(x.bits, n), n)),
         _ => 0.0,
     }
 }
@@ -62,7 +62,7 @@ fn near(bits: u64, n: Number, error: f64) -> Scalar {
     }
     // The compiled program rounds its own operand, possibly in the other direction.
     let ulps = error / power(last_place(x, n)) * (1.0 + 1e-6) + 1.0;
-    Scalar { bits, state: State::Near(ulps * 1.000_001) }
+    Scalar { bits, certainty: Certainty::Near(ulps * 1.000_001) }
 }
 
 /// As [`near`], for results that may be flushed if subnormal. Flushing adds less than the smallest normal number.
@@ -94,23 +94,23 @@ fn amplified(loose: bool, x: Scalar) -> Scalar {
     if loose { Scalar::unknown(x.bits) } else { x }
 }
 
-fn loose(operands: &[Scalar], n: Number) -> bool {
-    operands.iter().any(|x| x.is_loose(n))
+fn any_approximate(operands: &[Scalar], n: Number) -> bool {
+    operands.iter().any(|x| x.is_approximate(n))
 }
 
 /// The error of a sum of approximate operands. If one of them is certainly infinite, the others do not matter.
 fn off(n: Number, sum: Real, operands: &[Scalar], e: f64) -> Option<f64> {
-    let is_sure = |x: &Scalar| matches!(x.state, State::Exact | State::Near(0.0));
+    let is_sure = |x: &Scalar| matches!(x.certainty, Certainty::Exact | Certainty::Near(0.0));
     let infinite = |x: &Scalar| matches!(decode(x.bits, n), Real::Infinite { .. }) && is_sure(x);
     let settled = matches!(sum, Real::Infinite { .. }) && operands.iter().any(infinite);
-    (loose(operands, n) && !settled).then_some(e)
+    (any_approximate(operands, n) && !settled).then_some(e)
 }
 
 /// Operands as numbers, with subnormal ones flushed if the op does so, and their errors.
 fn take<const N: usize>(n: Number, flush: bool, x: [Scalar; N]) -> ([Real; N], [f64; N]) {
     let edge = format(n).map_or(0.0, |f| power(f.smallest_exponent() + f.mantissa_bits as i32));
     let errors = x.map(|x| {
-        let error = if x.is_loose(n) { error(x, n) } else { 0.0 };
+        let error = if x.is_approximate(n) { error(x, n) } else { 0.0 };
         let may_be_flushed = flush && error > 0.0 && decode(x.bits, n).to_f64().abs() - error < edge;
         if may_be_flushed { error + edge } else { error }
     });
@@ -135,14 +135,14 @@ pub fn difference(n: Number, mode: FloatMode, a: Scalar, b: Scalar) -> Scalar {
 pub fn product(n: Number, mode: FloatMode, a: Scalar, b: Scalar) -> Scalar {
     let ([x, y], [ex, ey]) = take(n, mode.flush, [a, b]);
     let e = x.to_f64().abs() * ey + y.to_f64().abs() * ex + ex * ey;
-    rounded(n, mode, mul(x, y), loose(&[a, b], n).then_some(e))
+    rounded(n, mode, mul(x, y), any_approximate(&[a, b], n).then_some(e))
 }
 
 /// `a * b + c`, rounded once.
 pub fn fused(n: Number, mode: FloatMode, a: Scalar, b: Scalar, c: Scalar) -> Scalar {
     let ([x, y, z], [ex, ey, ez]) = take(n, mode.flush, [a, b, c]);
     let e = x.to_f64().abs() * ey + y.to_f64().abs() * ex + ex * ey + ez;
-    rounded(n, mode, add(mul(x, y), z, round_of(mode.rounding)), loose(&[a, b, c], n).then_some(e))
+    rounded(n, mode, add(mul(x, y), z, round_of(mode.rounding)), any_approximate(&[a, b, c], n).then_some(e))
 }
 
 /// `a / b`.
@@ -163,7 +163,7 @@ pub fn quotient(n: Number, mode: FloatMode, a: Scalar, b: Scalar) -> Scalar {
             if magnitude > power(126) && magnitude.is_finite() {
                 match x {
                     Real::Nan | Real::Infinite { .. } => Scalar::nan(n),
-                    _ => Scalar { bits: 0, state: State::Near(0.0) },
+                    _ => Scalar { bits: 0, certainty: Certainty::Near(0.0) },
                 }
             } else {
                 amplified(tiny, approximate(n, mode.flush, div(x, y), ulps))
@@ -172,7 +172,7 @@ pub fn quotient(n: Number, mode: FloatMode, a: Scalar, b: Scalar) -> Scalar {
         Rounding::Full => approximate(n, mode.flush, div(x, y), ulps),
         _ => rounded(n, mode, div(x, y), None),
     };
-    if loose(&[a, b], n) { further(n, mode.flush, result, e) } else { result }
+    if any_approximate(&[a, b], n) { further(n, mode.flush, result, e) } else { result }
 }
 
 /// Adds the error `e` that comes from the operands to a result.
@@ -196,7 +196,7 @@ pub fn square_root(n: Number, mode: FloatMode, a: Scalar) -> Scalar {
         Rounding::Approx => approximate(n, mode.flush, sqrt(x), accuracy(Accuracy::Root, n)),
         _ => rounded(n, mode, sqrt(x), None),
     };
-    if a.is_loose(n) { further(n, mode.flush, result, spread(libm::sqrt, x.to_f64(), e)) } else { result }
+    if a.is_approximate(n) { further(n, mode.flush, result, spread(libm::sqrt, x.to_f64(), e)) } else { result }
 }
 
 /// A result in which an implementation may be off by `ulps`.
@@ -212,7 +212,7 @@ fn approximate(n: Number, flush: bool, x: Real, ulps: f64) -> Scalar {
             return Scalar::unknown(bits);
         }
     }
-    Scalar { bits: flushed(bits, n, flush), state: State::Near(ulps) }
+    Scalar { bits: flushed(bits, n, flush), certainty: Certainty::Near(ulps) }
 }
 
 /// Kinds of results that the language does not define to the last bit.
@@ -240,7 +240,7 @@ pub fn accuracy(what: Accuracy, n: Number) -> f64 {
 /// An elementary function of one argument; `f` computes its value in double precision.
 pub fn unary(n: Number, flush: bool, a: Scalar, ulps: f64, f: impl Fn(f64) -> f64) -> Scalar {
     let ([x], _) = take(n, flush, [a]);
-    amplified(a.is_loose(n), approximate(n, flush, Real::from_f64(f(x.to_f64())), ulps))
+    amplified(a.is_approximate(n), approximate(n, flush, Real::from_f64(f(x.to_f64())), ulps))
 }
 
 /// As [`unary`], for a function that is monotone between any two arguments for which it is defined. The result for an
@@ -248,23 +248,23 @@ pub fn unary(n: Number, flush: bool, a: Scalar, ulps: f64, f: impl Fn(f64) -> f6
 pub fn monotone(n: Number, flush: bool, a: Scalar, ulps: f64, f: impl Fn(f64) -> f64) -> Scalar {
     let ([x], [e]) = take(n, flush, [a]);
     let result = approximate(n, flush, Real::from_f64(f(x.to_f64())), ulps);
-    if a.is_loose(n) { further(n, flush, result, spread(f, x.to_f64(), e)) } else { result }
+    if a.is_approximate(n) { further(n, flush, result, spread(f, x.to_f64(), e)) } else { result }
 }
 
 /// An elementary function of two arguments.
 pub fn binary(n: Number, a: Scalar, b: Scalar, ulps: f64, f: impl Fn(f64, f64) -> f64) -> Scalar {
     let ([x, y], _) = take(n, false, [a, b]);
-    amplified(loose(&[a, b], n), approximate(n, false, Real::from_f64(f(x.to_f64(), y.to_f64())), ulps))
+    amplified(any_approximate(&[a, b], n), approximate(n, false, Real::from_f64(f(x.to_f64(), y.to_f64())), ulps))
 }
 
 /// A number to the power of another number.
 pub fn pow(n: Number, a: Scalar, b: Scalar) -> Scalar {
     let full = accuracy(Accuracy::Elementary, n);
-    if !a.is_loose(n) || b.is_loose(n) {
+    if !a.is_approximate(n) || b.is_approximate(n) {
         return binary(n, a, b, full, libm::pow);
     }
     let exponent = decode(b.bits, n).to_f64();
-    power_of_loose(
+    power_of_approximate(
         n,
         a,
         exponent,
@@ -273,7 +273,7 @@ pub fn pow(n: Number, a: Scalar, b: Scalar) -> Scalar {
 }
 
 /// Adds to `result`, a power of `a`, the error that comes from the approximate base `a`.
-fn power_of_loose(n: Number, a: Scalar, exponent: f64, result: Scalar) -> Scalar {
+fn power_of_approximate(n: Number, a: Scalar, exponent: f64, result: Scalar) -> Scalar {
     let ([x], [e]) = take(n, false, [a]);
     let x = x.to_f64();
     // On either side of zero a power is monotone; at zero it may have an extremum or a pole.
@@ -287,7 +287,7 @@ pub fn integer_power(n: Number, a: Scalar, exponent: i128) -> Scalar {
     let exponent = exponent as f64;
     let value = libm::pow(decode(a.bits, n).to_f64(), exponent);
     let result = approximate(n, false, Real::from_f64(value), accuracy(Accuracy::Elementary, n));
-    if a.is_loose(n) { power_of_loose(n, a, exponent, result) } else { result }
+    if a.is_approximate(n) { power_of_approximate(n, a, exponent, result) } else { result }
 }
 
 /// The elementary functions of one argument.
@@ -323,14 +323,14 @@ pub fn elementary(kind: &OpKind, n: Number, a: Scalar) -> Scalar {
 pub fn remainder(n: Number, a: Scalar, b: Scalar) -> Scalar {
     let ([x, y], _) = take(n, false, [a, b]);
     let result = rounded(n, FloatMode::default(), Real::from_f64(libm::fmod(x.to_f64(), y.to_f64())), None);
-    amplified(loose(&[a, b], n), result)
+    amplified(any_approximate(&[a, b], n), result)
 }
 
 /// Rounds to an integer, up or down.
 pub fn integral(n: Number, up: bool, a: Scalar) -> Scalar {
     let ([x], _) = take(n, false, [a]);
     let x = if up { libm::ceil(x.to_f64()) } else { libm::floor(x.to_f64()) };
-    amplified(a.is_loose(n), rounded(n, FloatMode::default(), Real::from_f64(x), None))
+    amplified(a.is_approximate(n), rounded(n, FloatMode::default(), Real::from_f64(x), None))
 }
 
 /// Changes or clears the sign. A NaN remains a NaN, with any bits.
@@ -339,7 +339,7 @@ pub fn change_sign(n: Number, a: Scalar, change: impl Fn(u64, u64) -> u64) -> Sc
     if decode(a.bits, n).is_nan() {
         return Scalar::nan(n);
     }
-    Scalar { bits: change(a.bits, f.sign_bit()), state: a.state }
+    Scalar { bits: change(a.bits, f.sign_bit()), certainty: a.certainty }
 }
 
 /// Compares two numbers; `None` if one is NaN.
@@ -351,7 +351,7 @@ pub fn order(x: Real, y: Real) -> Option<Ordering> {
 /// The larger or the smaller of two numbers; -0 is below +0.
 pub fn extremum(n: Number, largest: bool, propagate_nan: bool, flush: bool, a: Scalar, b: Scalar) -> Scalar {
     let ([x, y], [ex, ey]) = take(n, flush, [a, b]);
-    let result = |s: Scalar| Scalar { bits: flushed(s.bits, n, flush), state: s.state };
+    let result = |s: Scalar| Scalar { bits: flushed(s.bits, n, flush), certainty: s.certainty };
     match (x.is_nan(), y.is_nan()) {
         (true, true) => return Scalar::nan(n),
         (true, false) | (false, true) if propagate_nan => return Scalar::nan(n),
@@ -361,7 +361,7 @@ pub fn extremum(n: Number, largest: bool, propagate_nan: bool, flush: bool, a: S
     }
     let order = order(x, y).unwrap_or(Ordering::Equal).then(y.negative().cmp(&x.negative()));
     let chosen = if (order == Ordering::Greater) == largest { a } else { b };
-    if loose(&[a, b], n) {
+    if any_approximate(&[a, b], n) {
         // If the operands are close, an implementation may choose the other one, which is then as close to the
         // result.
         return near_or_flushed(n, flush, chosen.bits, ex.max(ey));
@@ -374,7 +374,7 @@ pub fn compare(n: Number, predicate: Predicate, ordered: bool, a: Scalar, b: Sca
     let ([x, y], [ex, ey]) = take(n, false, [a, b]);
     let Some(order) = order(x, y) else { return Scalar::bool(!ordered) };
     let gap = (x.to_f64() - y.to_f64()).abs();
-    let open = loose(&[a, b], n) && (gap.is_nan() || gap <= (ex + ey) * 1.000_001);
+    let open = any_approximate(&[a, b], n) && (gap.is_nan() || gap <= (ex + ey) * 1.000_001);
     amplified(open, Scalar::bool(predicate.holds(order)))
 }
 
@@ -391,7 +391,7 @@ pub fn convert(from: Number, to: Number, rounding: Rounding, a: Scalar) -> Scala
     }
     if to == Number::E8m0 {
         // Powers of two are positive and nonzero.
-        let no_scale = x.negative() || matches!(x, Real::Zero { .. }) || a.is_loose(from);
+        let no_scale = x.negative() || matches!(x, Real::Zero { .. }) || a.is_approximate(from);
         return amplified(no_scale, Scalar::exact(encode(x, to, round_of(rounding)).bits));
     }
     if is_below(x, to) {
@@ -399,9 +399,9 @@ pub fn convert(from: Number, to: Number, rounding: Rounding, a: Scalar) -> Scala
     }
     let bits = encode(x, to, round_of(rounding)).bits;
     if decode(bits, to).is_nan() {
-        return amplified(a.is_loose(from), Scalar::nan(to));
+        return amplified(a.is_approximate(from), Scalar::nan(to));
     }
-    if a.is_loose(from) { near(bits, to, error(a, from)) } else { Scalar::exact(bits) }
+    if a.is_approximate(from) { near(bits, to, error(a, from)) } else { Scalar::exact(bits) }
 }
 
 /// The largest finite magnitude, for callers that must avoid overflow.
@@ -441,8 +441,8 @@ mod tests {
             for mode in [exact, flushing] {
                 for x in [1.0f32, 1.5, 0.37, 88.0, -2.25, 1e-30, 1e-38, 3e-39, 1e30, 0.0] {
                     for ulps in [1.0, 40.0, 1e5] {
-                        let loose = Scalar { state: State::Near(ulps), ..number(x) };
-                        let result = f(n, mode, loose);
+                        let approximate = Scalar { certainty: Certainty::Near(ulps), ..number(x) };
+                        let result = f(n, mode, approximate);
                         known += usize::from(!result.is_unknown());
                         for part in [-1.0, -0.5, 0.5, 1.0] {
                             let other = x.to_bits() as i64 + (part * ulps) as i64;
@@ -466,7 +466,7 @@ mod tests {
     fn infinities_stay_what_they_are() {
         let n = Number::F32;
         let infinity = Scalar::exact(f32::NEG_INFINITY.to_bits().into());
-        let near = |x: f32, ulps| Scalar { bits: x.to_bits().into(), state: State::Near(ulps) };
+        let near = |x: f32, ulps| Scalar { bits: x.to_bits().into(), certainty: Certainty::Near(ulps) };
         let m = FloatMode::default();
         assert_eq!(sum(n, m, infinity, near(1.0, 3.0)), infinity);
         assert_eq!(difference(n, m, infinity, near(1.0, 3.0)), infinity);
@@ -477,7 +477,9 @@ mod tests {
         // The logarithm of a number that may be negative.
         assert!(elementary(&OpKind::Log, n, near(f32::from_bits(2), 3.0)).is_unknown());
         // Terms that cancel: near zero the error is more units than f32 can represent.
-        let State::Near(ulps) = difference(n, m, near(1e8, 4.0), near(1e8, 4.0)).state else { panic!("unknown") };
+        let Certainty::Near(ulps) = difference(n, m, near(1e8, 4.0), near(1e8, 4.0)).certainty else {
+            panic!("unknown")
+        };
         assert!(ulps > f32::MAX.into() && ulps.is_finite());
     }
 }

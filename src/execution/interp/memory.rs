@@ -1,6 +1,6 @@
 //! Global memory: allocations separated by guards, and shadow memory that records how much is known of each byte.
 
-use crate::scalar::{Scalar, State};
+use crate::scalar::{Certainty, Scalar};
 use crate::types::Number;
 use std::collections::BTreeMap;
 
@@ -20,20 +20,20 @@ struct Allocation {
     name: String,
     bytes: Vec<u8>,
     /// Empty while every byte is exact.
-    shadow: Vec<State>,
+    shadow: Vec<Certainty>,
     constant: bool,
 }
 
 /// The address of an element. Two e2m1 numbers share a byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Place {
+pub struct ElementAddress {
     pub address: u64,
     pub high_nibble: bool,
 }
 
-impl Place {
-    pub fn at(address: u64) -> Place {
-        Place { address, high_nibble: false }
+impl ElementAddress {
+    pub fn at(address: u64) -> ElementAddress {
+        ElementAddress { address, high_nibble: false }
     }
 }
 
@@ -59,7 +59,7 @@ impl Default for Memory {
 }
 
 impl Memory {
-    fn place(&mut self, allocation: Allocation, alignment: u64) -> u64 {
+    fn insert(&mut self, allocation: Allocation, alignment: u64) -> u64 {
         let address = self.next.next_multiple_of(alignment.max(ALIGNMENT));
         self.next = address + allocation.bytes.len() as u64 + GUARD;
         self.allocations.insert(address, allocation);
@@ -68,14 +68,14 @@ impl Memory {
 
     /// Allocates memory with contents and returns its address.
     pub fn allocate(&mut self, name: &str, bytes: Vec<u8>) -> u64 {
-        self.place(Allocation { name: name.into(), bytes, shadow: vec![], constant: false }, ALIGNMENT)
+        self.insert(Allocation { name: name.into(), bytes, shadow: vec![], constant: false }, ALIGNMENT)
     }
 
     /// Allocates uninitialized memory and returns its address.
     pub fn allocate_unknown(&mut self, name: &str, size: u64, alignment: u64) -> u64 {
         let size = size as usize;
-        let (bytes, shadow) = (vec![0; size], vec![State::Unknown; size]);
-        self.place(Allocation { name: name.into(), bytes, shadow, constant: false }, alignment)
+        let (bytes, shadow) = (vec![0; size], vec![Certainty::Unknown; size]);
+        self.insert(Allocation { name: name.into(), bytes, shadow, constant: false }, alignment)
     }
 
     /// Writes bytes into an allocation from outside the program. Does nothing if they do not fit.
@@ -86,7 +86,7 @@ impl Memory {
             to.copy_from_slice(bytes);
         }
         if let Some(states) = a.shadow.get_mut(start..start + bytes.len()) {
-            states.fill(State::Exact);
+            states.fill(Certainty::Exact);
         }
     }
 
@@ -121,9 +121,9 @@ impl Memory {
     }
 
     /// Contents of an allocation, and how much is known of each byte.
-    pub fn contents(&self, address: u64) -> Option<(&[u8], impl Fn(usize) -> State)> {
+    pub fn contents(&self, address: u64) -> Option<(&[u8], impl Fn(usize) -> Certainty)> {
         let a = self.allocations.get(&address)?;
-        Some((&a.bytes, |i: usize| a.shadow.get(i).copied().unwrap_or(State::Exact)))
+        Some((&a.bytes, |i: usize| a.shadow.get(i).copied().unwrap_or(Certainty::Exact)))
     }
 
     /// The allocation that contains all the bytes, and the offset of the first one.
@@ -153,7 +153,7 @@ impl Memory {
     }
 
     /// Reads a number of type `n`.
-    pub fn read(&mut self, at: Place, n: Number) -> Result<Scalar, Fault> {
+    pub fn read(&mut self, at: ElementAddress, n: Number) -> Result<Scalar, Fault> {
         let size = u64::from(n.stored_bits().div_ceil(8));
         let (a, offset) = self.find(at.address, size)?;
         let range = offset..offset + size as usize;
@@ -169,16 +169,16 @@ impl Memory {
         };
         let states = a.shadow.get(range).unwrap_or(&[]);
         // Approximate bytes are only meaningful in the type that they were written with.
-        let state = match states {
-            [] => State::Exact,
+        let certainty = match states {
+            [] => Certainty::Exact,
             [first, rest @ ..] if n.is_float() && rest.iter().all(|s| s == first) => *first,
-            all if all.iter().all(|s| *s == State::Exact) => State::Exact,
-            _ => State::Unknown,
+            all if all.iter().all(|s| *s == Certainty::Exact) => Certainty::Exact,
+            _ => Certainty::Unknown,
         };
-        Ok(Scalar { bits, state })
+        Ok(Scalar { bits, certainty })
     }
 
-    pub fn write(&mut self, at: Place, n: Number, value: Scalar) -> Result<(), Fault> {
+    pub fn write(&mut self, at: ElementAddress, n: Number, value: Scalar) -> Result<(), Fault> {
         let size = u64::from(n.stored_bits().div_ceil(8));
         let (a, offset) = self.find(at.address, size)?;
         if a.constant {
@@ -191,20 +191,20 @@ impl Memory {
             Number::E2m1 => old & 0xf0 | value.bits,
             _ => value.bits,
         };
-        let mut state = value.state;
-        if n == Number::E2m1 && a.shadow.get(offset).is_some_and(|s| *s != State::Exact) {
+        let mut certainty = value.certainty;
+        if n == Number::E2m1 && a.shadow.get(offset).is_some_and(|s| *s != Certainty::Exact) {
             // The shadow entry covers both halves of the byte, one of which is not exact.
-            state = State::Unknown;
+            certainty = Certainty::Unknown;
         }
         let range = offset..offset + size as usize;
         let (bytes, new) = (&mut a.bytes[range.clone()], &stored.to_le_bytes()[..size as usize]);
         let changed = bytes != new;
         bytes.copy_from_slice(new);
-        if state != State::Exact && a.shadow.is_empty() {
-            a.shadow = vec![State::Exact; a.bytes.len()];
+        if certainty != Certainty::Exact && a.shadow.is_empty() {
+            a.shadow = vec![Certainty::Exact; a.bytes.len()];
         }
         if let Some(states) = a.shadow.get_mut(range) {
-            states.fill(state);
+            states.fill(certainty);
         }
         self.changes += u64::from(changed);
         Ok(())
@@ -220,45 +220,45 @@ mod tests {
         let mut m = Memory::default();
         let p = m.allocate("x", vec![0; 12]);
         let q = m.allocate("y", vec![0; 4]);
-        assert!(m.read(Place::at(p + 8), Number::F32).is_ok());
-        assert!(matches!(m.read(Place::at(p + 12), Number::F32), Err(Fault::OutOfBounds { .. })));
-        assert!(matches!(m.read(Place::at(p + 8), Number::F64), Err(Fault::OutOfBounds { .. })));
-        assert!(matches!(m.read(Place::at(p + 2), Number::F32), Err(Fault::Misaligned { .. })));
-        assert!(matches!(m.read(Place::at(q - 4), Number::F32), Err(Fault::OutOfBounds { .. })));
-        assert!(matches!(m.read(Place::at(0), Number::I8), Err(Fault::OutOfBounds { .. })));
-        let text = m.read(Place::at(p + 12), Number::I8).unwrap_err().to_string();
+        assert!(m.read(ElementAddress::at(p + 8), Number::F32).is_ok());
+        assert!(matches!(m.read(ElementAddress::at(p + 12), Number::F32), Err(Fault::OutOfBounds { .. })));
+        assert!(matches!(m.read(ElementAddress::at(p + 8), Number::F64), Err(Fault::OutOfBounds { .. })));
+        assert!(matches!(m.read(ElementAddress::at(p + 2), Number::F32), Err(Fault::Misaligned { .. })));
+        assert!(matches!(m.read(ElementAddress::at(q - 4), Number::F32), Err(Fault::OutOfBounds { .. })));
+        assert!(matches!(m.read(ElementAddress::at(0), Number::I8), Err(Fault::OutOfBounds { .. })));
+        let text = m.read(ElementAddress::at(p + 12), Number::I8).unwrap_err().to_string();
         assert!(text.ends_with("(byte 12 of x, which has 12)"), "{text}");
         m.protect(q);
-        assert!(matches!(m.write(Place::at(q), Number::I8, Scalar::exact(1)), Err(Fault::Constant { .. })));
+        assert!(matches!(m.write(ElementAddress::at(q), Number::I8, Scalar::exact(1)), Err(Fault::Constant { .. })));
         m.release(p);
-        assert!(m.read(Place::at(p), Number::I8).is_err());
+        assert!(m.read(ElementAddress::at(p), Number::I8).is_err());
     }
 
     #[test]
     fn formats() {
         let mut m = Memory::default();
         let p = m.allocate("x", vec![0xff, 0x3c, 0, 0x80, 0x3f, 0, 0, 0]);
-        assert_eq!(m.read(Place::at(p), Number::I1), Ok(Scalar::exact(1)));
-        assert_eq!(m.read(Place::at(p + 1), Number::E2m1), Ok(Scalar::exact(0xc)));
-        assert_eq!(m.read(Place { address: p + 1, high_nibble: true }, Number::E2m1), Ok(Scalar::exact(3)));
-        m.write(Place { address: p + 1, high_nibble: true }, Number::E2m1, Scalar::exact(5)).unwrap();
-        assert_eq!(m.read(Place::at(p + 1), Number::I8), Ok(Scalar::exact(0x5c)));
-        m.write(Place::at(p + 4), Number::Tf32, Scalar::exact(0x1fc00)).unwrap();
-        assert_eq!(m.read(Place::at(p + 4), Number::F32), Ok(Scalar::exact(0x3f80_0000)));
-        assert_eq!(m.read(Place::at(p + 4), Number::Tf32), Ok(Scalar::exact(0x1fc00)));
+        assert_eq!(m.read(ElementAddress::at(p), Number::I1), Ok(Scalar::exact(1)));
+        assert_eq!(m.read(ElementAddress::at(p + 1), Number::E2m1), Ok(Scalar::exact(0xc)));
+        assert_eq!(m.read(ElementAddress { address: p + 1, high_nibble: true }, Number::E2m1), Ok(Scalar::exact(3)));
+        m.write(ElementAddress { address: p + 1, high_nibble: true }, Number::E2m1, Scalar::exact(5)).unwrap();
+        assert_eq!(m.read(ElementAddress::at(p + 1), Number::I8), Ok(Scalar::exact(0x5c)));
+        m.write(ElementAddress::at(p + 4), Number::Tf32, Scalar::exact(0x1fc00)).unwrap();
+        assert_eq!(m.read(ElementAddress::at(p + 4), Number::F32), Ok(Scalar::exact(0x3f80_0000)));
+        assert_eq!(m.read(ElementAddress::at(p + 4), Number::Tf32), Ok(Scalar::exact(0x1fc00)));
     }
 
     #[test]
     fn what_is_known_of_bytes() {
         let mut m = Memory::default();
         let p = m.allocate_unknown("x", 8, 16);
-        assert!(m.read(Place::at(p), Number::I32).unwrap().is_unknown());
-        m.write(Place::at(p), Number::I32, Scalar::exact(7)).unwrap();
-        assert_eq!(m.read(Place::at(p), Number::I32), Ok(Scalar::exact(7)));
-        assert!(m.read(Place::at(p), Number::I64).unwrap().is_unknown());
-        let near = Scalar { bits: 0x3f80_0000, state: State::Near(2.0) };
-        m.write(Place::at(p + 4), Number::F32, near).unwrap();
-        assert_eq!(m.read(Place::at(p + 4), Number::F32), Ok(near));
-        assert!(m.read(Place::at(p + 4), Number::I32).unwrap().is_unknown());
+        assert!(m.read(ElementAddress::at(p), Number::I32).unwrap().is_unknown());
+        m.write(ElementAddress::at(p), Number::I32, Scalar::exact(7)).unwrap();
+        assert_eq!(m.read(ElementAddress::at(p), Number::I32), Ok(Scalar::exact(7)));
+        assert!(m.read(ElementAddress::at(p), Number::I64).unwrap().is_unknown());
+        let near = Scalar { bits: 0x3f80_0000, certainty: Certainty::Near(2.0) };
+        m.write(ElementAddress::at(p + 4), Number::F32, near).unwrap();
+        assert_eq!(m.read(ElementAddress::at(p + 4), Number::F32), Ok(near));
+        assert!(m.read(ElementAddress::at(p + 4), Number::I32).unwrap().is_unknown());
     }
 }

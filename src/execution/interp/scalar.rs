@@ -2,7 +2,7 @@
 //!
 //! A legal compiler may produce other bits than the interpreter: a NaN with another payload, a sine that is off in
 //! its last place, or anything for a masked-off element. To make results comparable anyway, every element carries a
-//! [`State`], which ops propagate. If an op could amplify the difference without a known bound (such as a comparison
+//! [`Certainty`], which ops propagate. If an op could amplify the difference without a known bound (such as a comparison
 //! of two values that may be equal), its result is unknown.
 //!
 //! The bits are always one legal result, even for an unknown element, so a user who only runs a program can ignore
@@ -13,7 +13,7 @@ use crate::types::{Element, Number};
 
 /// How much is known about an element.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum State {
+pub enum Certainty {
     /// Exactly these bits.
     Exact,
     /// This number within the given error in units of its last place; zeros of either sign; any NaN for a NaN. Around
@@ -26,17 +26,17 @@ pub enum State {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scalar {
     pub bits: u64,
-    pub state: State,
+    pub certainty: Certainty,
 }
 
 impl Scalar {
     pub fn exact(bits: u64) -> Scalar {
-        Scalar { bits, state: State::Exact }
+        Scalar { bits, certainty: Certainty::Exact }
     }
 
     /// An element whose bits are one of many possible results.
     pub fn unknown(bits: u64) -> Scalar {
-        Scalar { bits, state: State::Unknown }
+        Scalar { bits, certainty: Certainty::Unknown }
     }
 
     pub fn bool(b: bool) -> Scalar {
@@ -47,12 +47,12 @@ impl Scalar {
     pub fn nan(n: Number) -> Scalar {
         match format::format(n) {
             Some(f) if f.specials == Specials::None => Scalar::unknown(0),
-            _ => Scalar { bits: format::nan(n), state: State::Near(0.0) },
+            _ => Scalar { bits: format::nan(n), certainty: Certainty::Near(0.0) },
         }
     }
 
     pub fn is_unknown(self) -> bool {
-        self.state == State::Unknown
+        self.certainty == Certainty::Unknown
     }
 
     /// The same bits, treated as exact.
@@ -61,15 +61,15 @@ impl Scalar {
     }
 
     /// Whether the number is known only approximately. A NaN counts as known, whatever its bits.
-    pub fn is_loose(self, n: Number) -> bool {
-        matches!(self.state, State::Near(_)) && !decode(self.bits, n).is_nan()
+    pub fn is_approximate(self, n: Number) -> bool {
+        matches!(self.certainty, Certainty::Near(_)) && !decode(self.bits, n).is_nan()
     }
 
     /// Whether a correct implementation may have computed `got` for this element.
     pub fn admits(self, got: u64, element: Element) -> bool {
-        match (self.state, element) {
-            (State::Unknown, _) => true,
-            (State::Near(ulps), Element::Number(n)) if n.is_float() => near(self.bits, got, n, ulps),
+        match (self.certainty, element) {
+            (Certainty::Unknown, _) => true,
+            (Certainty::Near(ulps), Element::Number(n)) if n.is_float() => near(self.bits, got, n, ulps),
             _ => self.bits == got,
         }
     }
@@ -102,11 +102,11 @@ fn near(want: u64, got: u64, n: Number, ulps: f64) -> bool {
     }
     let Some(f) = format::format(n) else { return want == got };
     // The rank among all numbers of the format.
-    let place = |bits: u64| {
+    let rank = |bits: u64| {
         let magnitude = (bits & f.magnitude_mask()) as i128;
         if bits & f.sign_bit() != 0 { -magnitude } else { magnitude }
     };
-    if (place(want) - place(got)).unsigned_abs() as f64 <= ulps {
+    if (rank(want) - rank(got)).unsigned_abs() as f64 <= ulps {
         return true;
     }
     if matches!(w, Real::Infinite { .. }) || matches!(g, Real::Infinite { .. }) {
@@ -130,7 +130,7 @@ mod tests {
     fn what_states_admit() {
         let f = |x: f32| u64::from(x.to_bits());
         let e = Element::Number(Number::F32);
-        let near = |x: f32, ulps: f64| Scalar { bits: f(x), state: State::Near(ulps) };
+        let near = |x: f32, ulps: f64| Scalar { bits: f(x), certainty: Certainty::Near(ulps) };
         let table = [
             (Scalar::exact(f(1.0)), f(1.0), true),
             (Scalar::exact(f(0.0)), f(-0.0), false),

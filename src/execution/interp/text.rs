@@ -3,7 +3,7 @@
 use crate::program::{
     AccessOrder, Block, Entry, FloatMode, Op, OpKind, Overflow, Program, Promise, Rounding, Update, Value,
 };
-use crate::types::{Cut, Element, Number, TileType, Type};
+use crate::types::{Element, Number, TileType, Tiling, Type};
 use std::fmt::Write;
 
 /// Prints the whole program as a module.
@@ -318,10 +318,10 @@ impl Printer<'_> {
             OpKind::MakeTensorView => self.tensor_view(op),
             OpKind::MakeView => {
                 let what = match self.ty(op.results[0]) {
-                    Type::View(view) => match view.cut {
-                        Cut::Partition { .. } => "partition",
-                        Cut::Strided { .. } => "strided",
-                        Cut::GatherScatter { .. } => "gather_scatter",
+                    Type::View(view) => match view.tiling {
+                        Tiling::Partition { .. } => "partition",
+                        Tiling::Strided { .. } => "strided",
+                        Tiling::GatherScatter { .. } => "gather_scatter",
                     },
                     _ => "partition",
                 };

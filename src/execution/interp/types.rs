@@ -238,7 +238,7 @@ impl Padding {
 
 /// How a view divides its tensor into tiles.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Cut {
+pub enum Tiling {
     /// Adjacent tiles.
     Partition { dim_map: Vec<usize> },
     /// Tiles whose origins are `steps` elements apart.
@@ -251,7 +251,7 @@ pub enum Cut {
 pub struct ViewType {
     pub tile: Shape,
     pub tensor: TensorType,
-    pub cut: Cut,
+    pub tiling: Tiling,
     pub padding: Option<Padding>,
 }
 
@@ -263,19 +263,19 @@ impl ViewType {
 
     /// The tensor dimension that dimension `d` of the tile maps to.
     pub fn dim(&self, d: usize) -> usize {
-        match &self.cut {
-            Cut::Partition { dim_map } | Cut::Strided { dim_map, .. } => dim_map[d],
-            Cut::GatherScatter { .. } => d,
+        match &self.tiling {
+            Tiling::Partition { dim_map } | Tiling::Strided { dim_map, .. } => dim_map[d],
+            Tiling::GatherScatter { .. } => d,
         }
     }
 
     /// Distance in elements between the origins of tiles with consecutive indices along dimension `d` of the tile. A
     /// gather/scatter view is indexed by element.
     pub fn step(&self, d: usize) -> u64 {
-        match &self.cut {
-            Cut::Strided { steps, .. } => steps[d],
-            Cut::Partition { .. } => self.tile[d] as u64,
-            Cut::GatherScatter { .. } => 1,
+        match &self.tiling {
+            Tiling::Strided { steps, .. } => steps[d],
+            Tiling::Partition { .. } => self.tile[d] as u64,
+            Tiling::GatherScatter { .. } => 1,
         }
     }
 }
@@ -295,18 +295,18 @@ impl fmt::Display for ViewType {
                 format!(", dim_map=[{}]", list(m, ", "))
             }
         };
-        match &self.cut {
-            Cut::Partition { dim_map } => {
+        match &self.tiling {
+            Tiling::Partition { dim_map } => {
                 write!(f, "partition_view<tile=({tile}), {padding}{}{}>", self.tensor, map(dim_map))
             }
-            Cut::Strided { steps, dim_map } => write!(
+            Tiling::Strided { steps, dim_map } => write!(
                 f,
                 "strided_view<tile=({tile}), traversal_strides=[{}], {padding}{}{}>",
                 list(steps, ","),
                 self.tensor,
                 map(dim_map)
             ),
-            Cut::GatherScatter { sparse_dim } => {
+            Tiling::GatherScatter { sparse_dim } => {
                 write!(f, "gather_scatter_view<tile=({tile}), {padding}{}, sparse_dim={sparse_dim}>", self.tensor)
             }
         }

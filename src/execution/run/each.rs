@@ -269,7 +269,7 @@ mod tests {
     use crate::launch::ArrayArgument;
     use ptx_sim::Report;
     use std::collections::BTreeMap;
-    use tile_interp::scalar::{Scalar, State};
+    use tile_interp::scalar::{Certainty, Scalar};
 
     #[test]
     fn results_are_expected_within_a_part_of_the_largest() {
@@ -289,9 +289,12 @@ mod tests {
             let left = Left { outcome: outcome(&left), promised: vec![vec![promised.to_vec()]], guess: None };
             Launch { expect: expect(&launch, left, tolerance), ..launch.clone() }
         };
-        let exactly = |x: f32, state| Scalar { bits: x.to_bits().into(), state };
-        let promised =
-            [exactly(4.0, State::Near(1.0)), exactly(-64.0, State::Exact), exactly(f32::INFINITY, State::Unknown)];
+        let exactly = |x: f32, certainty| Scalar { bits: x.to_bits().into(), certainty };
+        let promised = [
+            exactly(4.0, Certainty::Near(1.0)),
+            exactly(-64.0, Certainty::Exact),
+            exactly(f32::INFINITY, Certainty::Unknown),
+        ];
         let by_promise = expected(Some(Nearness::Promised), &promised);
         for (values, right) in [
             ([4.0, -64.0, f32::INFINITY], true),

@@ -8,7 +8,7 @@ use std::path::Path;
 use tile_driver::Diagnostic;
 use tile_interface::{CompileError, CompileOutput, CompileRequest, InputKind};
 use tile_interp::program::{AccessOrder, Entry, FloatMode, Op, OpKind, Program, Promise, Value};
-use tile_interp::types::{Cut, Element, Number, TensorType, TileType, Type, ViewType};
+use tile_interp::types::{Element, Number, TensorType, TileType, Tiling, Type, ViewType};
 
 /// `y[i] = a * x[i] + y[i]` for 32-bit floats, one thread an element, 32 threads a block; arrays of rank 1.
 const SAXPY: &str = "
@@ -70,8 +70,8 @@ fn optional_passes(_: &CompileRequest<'_>) -> Result<Vec<String>, CompileError> 
 fn reader(input: &[u8], _: InputKind, _: &mut dyn FnMut(Diagnostic)) -> Result<Program, CompileError> {
     let mut entry = Entry { name: "twice".into(), ..Entry::default() };
     let tensor = TensorType { element: Number::F32, shape: vec![None], strides: vec![Some(1)] };
-    let cut = Cut::Partition { dim_map: vec![0] };
-    let view = ViewType { tile: vec![16], tensor: tensor.clone(), cut, padding: None };
+    let tiling = Tiling::Partition { dim_map: vec![0] };
+    let view = ViewType { tile: vec![16], tensor: tensor.clone(), tiling, padding: None };
     let pointer = Type::Tile(TileType::new(&[], Element::Pointer(Number::F32)));
     let scalar = Type::Tile(TileType::scalar(Number::I32));
     let tile = Type::Tile(TileType::of(&[16], Number::F32));

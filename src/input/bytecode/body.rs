@@ -34,7 +34,7 @@ use std::ops::Range;
 #[derive(Clone, Debug, Default)]
 pub struct Body {
     words: Box<[u32]>,
-    rest: Option<Box<Rest>>,
+    tables: Option<Box<SideTables>>,
     /// Offset of the first record in the file.
     start: u32,
     /// Number of operations.
@@ -50,7 +50,7 @@ pub struct Body {
 
 /// Tables that small bodies do not need.
 #[derive(Clone, Debug, Default)]
-struct Rest {
+struct SideTables {
     /// Integers of attributes that need more than 31 bits.
     wide: Vec<u64>,
     blocks: Vec<Block>,
@@ -181,17 +181,17 @@ impl Body {
         if distance < FAR {
             return distance;
         }
-        let far = self.rest.as_ref().map_or(&[][..], |r| &r.far);
+        let far = self.tables.as_ref().map_or(&[][..], |r| &r.far);
         far.binary_search_by_key(&id, |f| f.0).map_or(distance, |i| far[i].1)
     }
 
     fn block(&self, index: u32) -> Option<&Block> {
-        self.rest.as_ref()?.blocks.get(index as usize)
+        self.tables.as_ref()?.blocks.get(index as usize)
     }
 
     fn int(&self, word: u32) -> u64 {
-        match &self.rest {
-            Some(rest) if word & WIDE != 0 => rest.wide[(word & !WIDE) as usize],
+        match &self.tables {
+            Some(tables) if word & WIDE != 0 => tables.wide[(word & !WIDE) as usize],
             _ => word.into(),
         }
     }
@@ -390,7 +390,7 @@ impl<'a> OpRef<'a> {
 
 impl Block {
     pub fn arg_types<'a>(&self, body: &'a Body) -> impl ExactSizeIterator<Item = TypeId> + use<'a> {
-        let all = body.rest.as_ref().map_or(&[][..], |r| &r.argument_types);
+        let all = body.tables.as_ref().map_or(&[][..], |r| &r.argument_types);
         all[self.argument_types as usize..][..self.arguments as usize].iter().map(|&w| TypeId(w))
     }
 
@@ -414,7 +414,7 @@ impl Block {
 /// with `end`.
 pub(crate) struct Draft {
     words: Vec<u32>,
-    rest: Rest,
+    tables: SideTables,
     start: u32,
     /// Offset of the last record.
     last: u32,
@@ -433,7 +433,7 @@ impl Draft {
         let start = records.as_ref().map_or(0, |r| r.start as u32);
         Draft {
             words: Vec::new(),
-            rest: Rest::default(),
+            tables: SideTables::default(),
             start,
             last: start,
             end: records.map(|r| r.end as u32),
@@ -469,7 +469,7 @@ impl Draft {
         let fixed = spec.head_words() + spec.attr_words as usize;
         self.reserve(lead(self.location_words) + fixed);
         if distance >= FAR {
-            self.rest.far.push((id, distance));
+            self.tables.far.push((id, distance));
         }
         self.any_location |= location != 0;
         self.words.push(u32::from(spec.opcode) | distance.min(FAR) << 8);
@@ -497,8 +497,8 @@ impl Draft {
         if v < u64::from(WIDE) {
             return v as u32;
         }
-        self.rest.wide.push(v);
-        (self.rest.wide.len() as u32 - 1) | WIDE
+        self.tables.wide.push(v);
+        (self.tables.wide.len() as u32 - 1) | WIDE
     }
 
     /// Type of the first result, if it has been pushed.
@@ -508,8 +508,8 @@ impl Draft {
     }
 
     pub fn push_argument_type(&mut self, ty: TypeId) {
-        grow(&mut self.rest.argument_types);
-        self.rest.argument_types.push(ty.0);
+        grow(&mut self.tables.argument_types);
+        self.tables.argument_types.push(ty.0);
     }
 
     /// Opens the block of a region. Its argument types must have been pushed last. Returns the block's index and
@@ -517,18 +517,18 @@ impl Draft {
     pub fn begin_block(&mut self, op: OpId, region: usize, arguments: usize) -> (u32, u32) {
         let (first_argument, arguments) = (self.values, arguments as u32);
         let first_op = self.words.len() as u32;
-        let argument_types = self.rest.argument_types.len() as u32 - arguments;
-        grow(&mut self.rest.blocks);
-        self.rest.blocks.push(Block { argument_types, arguments, first_argument, first_op, end_op: first_op });
+        let argument_types = self.tables.argument_types.len() as u32 - arguments;
+        grow(&mut self.tables.blocks);
+        self.tables.blocks.push(Block { argument_types, arguments, first_argument, first_op, end_op: first_op });
         self.values += arguments;
-        let block = self.rest.blocks.len() as u32 - 1;
+        let block = self.tables.blocks.len() as u32 - 1;
         let at = spec_of(self.words[op.index()]).regions_at();
         *self.word(op, at + region) = block + 1;
         (block, first_argument)
     }
 
     pub fn end_block(&mut self, block: u32) {
-        self.rest.blocks[block as usize].end_op = self.words.len() as u32;
+        self.tables.blocks[block as usize].end_op = self.words.len() as u32;
     }
 
     /// Numbers the results of an operation with complete regions. Returns the first number and the count.
@@ -545,14 +545,14 @@ impl Draft {
     }
 
     pub fn finish(self, located: bool) -> Body {
-        let Draft { words, mut rest, start, ops, values, arguments, location_words, .. } = self;
-        rest.wide.shrink_to_fit();
-        rest.blocks.shrink_to_fit();
-        rest.argument_types.shrink_to_fit();
-        let plain = rest.wide.is_empty() && rest.blocks.is_empty() && rest.far.is_empty();
+        let Draft { words, mut tables, start, ops, values, arguments, location_words, .. } = self;
+        tables.wide.shrink_to_fit();
+        tables.blocks.shrink_to_fit();
+        tables.argument_types.shrink_to_fit();
+        let plain = tables.wide.is_empty() && tables.blocks.is_empty() && tables.far.is_empty();
         Body {
             words: words.into_boxed_slice(),
-            rest: (!plain).then(|| Box::new(rest)),
+            tables: (!plain).then(|| Box::new(tables)),
             start,
             ops,
             values,
@@ -619,7 +619,7 @@ mod tests {
         }
         let body = draft.finish(false);
         assert_eq!(body.offsets().map(|o| o as usize).collect::<Vec<_>>(), offsets);
-        assert_eq!(body.rest.as_ref().unwrap().far.len(), 3);
+        assert_eq!(body.tables.as_ref().unwrap().far.len(), 3);
         assert_eq!(body.all_ops().len(), offsets.len());
     }
 }

@@ -96,7 +96,7 @@ pub(crate) fn is_location(a: &DebugAttr) -> bool {
     matches!(a, Unknown | Loc { .. } | CallSite { .. } | SpecLoc { .. } | SpecCallSite { .. })
 }
 
-struct Reader<'w, 'a> {
+struct DebugReader<'w, 'a> {
     wire: &'w WireProfile,
     version: Version,
     strings: &'w Blobs,
@@ -137,14 +137,14 @@ pub(crate) fn read_debug<'a>(
         return cur.fail(ErrorKind::TrailingBytes { what: "debug indices", count: 8 * count });
     }
 
-    let reader = Reader { wire, version, strings, table: Table::read(cur, base, &DEBUG_ATTRS)? };
+    let reader = DebugReader { wire, version, strings, table: Table::read(cur, base, &DEBUG_ATTRS)? };
     let attrs = (0..reader.table.len()).map(|i| reader.attr(i)).collect::<ReadResult<Vec<_>>>()?;
     reader.check_cycles(&attrs)?;
     reader.check_kinds(&attrs)?;
     Ok((attrs, runs))
 }
 
-impl Reader<'_, '_> {
+impl DebugReader<'_, '_> {
     fn reference(&self, cur: &mut Cursor, what: Field) -> ReadResult<Option<DebugId>> {
         let at = cur.pos();
         let i = cur.varint(what)?;

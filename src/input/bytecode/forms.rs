@@ -41,25 +41,25 @@ pub fn for_container(module: &Module, profile: Profile) -> Cow<'_, Module> {
     if !module.debug.iter().any(is_foreign) {
         return Cow::Borrowed(module);
     }
-    let mut forms = Forms { old: module, debug: module.debug.clone(), strings: module.strings.clone() };
+    let mut converter = Converter { old: module, debug: module.debug.clone(), strings: module.strings.clone() };
     for i in 0..module.debug.len() {
         let new = match profile {
-            Profile::Public => forms.public(&module.debug[i]),
-            Profile::Specification => forms.specification(&module.debug[i]),
+            Profile::Public => converter.public(&module.debug[i]),
+            Profile::Specification => converter.specification(&module.debug[i]),
         };
-        forms.debug[i] = new;
+        converter.debug[i] = new;
     }
-    let Forms { debug, strings, .. } = forms;
+    let Converter { debug, strings, .. } = converter;
     Cow::Owned(Module { debug, strings, ..module.clone() })
 }
 
-struct Forms<'m> {
+struct Converter<'m> {
     old: &'m Module,
     debug: Vec<DebugAttr>,
     strings: Blobs,
 }
 
-impl Forms<'_> {
+impl Converter<'_> {
     fn public(&mut self, attr: &DebugAttr) -> DebugAttr {
         match attr {
             DebugAttr::SpecCompileUnit { file, .. } => DebugAttr::CompileUnit { file: *file },
@@ -83,8 +83,8 @@ impl Forms<'_> {
             DebugAttr::SpecCallSite { callee, caller, line, column } => {
                 let callee_line = callee.and_then(|c| self.line_of(c));
                 DebugAttr::CallSite {
-                    callee: self.place(*callee, callee_line.unwrap_or(0), 0),
-                    caller: self.place(*caller, *line, *column),
+                    callee: self.call_site_end(*callee, callee_line.unwrap_or(0), 0),
+                    caller: self.call_site_end(*caller, *line, *column),
                 }
             }
             other => other.clone(),
@@ -133,7 +133,7 @@ impl Forms<'_> {
     }
 
     /// An end of a call site: a location, or the location of a line in a subprogram.
-    fn place(&mut self, end: Option<DebugId>, line: u64, column: u64) -> Option<DebugId> {
+    fn call_site_end(&mut self, end: Option<DebugId>, line: u64, column: u64) -> Option<DebugId> {
         let DebugAttr::SpecSubprogram(s) = &self.old.debug[end?.index()] else { return end };
         let file = self.file_of(s.scope).or_else(|| self.file_of(s.unit));
         let file = self.path(file);

@@ -47,39 +47,36 @@ pub(crate) struct BodyReader<'m, 'a> {
 /// stores ranges of constant difference instead of values: a program without regions needs one.
 #[derive(Default)]
 struct ValueStack {
-    stretches: Vec<Stretch>,
+    ranges: Vec<WireRange>,
     len: u32,
 }
 
-struct Stretch {
+struct WireRange {
     wire: u32,
     value: u32,
 }
 
 impl ValueStack {
     fn push(&mut self, first: u32, n: u32) {
-        let follows = self.stretches.last().is_some_and(|s| s.value + (self.len - s.wire) == first);
+        let follows = self.ranges.last().is_some_and(|s| s.value + (self.len - s.wire) == first);
         if !follows && n > 0 {
-            self.stretches.push(Stretch { wire: self.len, value: first });
+            self.ranges.push(WireRange { wire: self.len, value: first });
         }
         self.len += n;
     }
 
     fn get(&self, wire: u64) -> Option<u32> {
         let wire = u32::try_from(wire).ok().filter(|w| *w < self.len)?;
-        let last = self.stretches.last()?;
-        let stretch = if last.wire <= wire {
-            last
-        } else {
-            &self.stretches[self.stretches.partition_point(|s| s.wire <= wire) - 1]
-        };
-        Some(stretch.value + (wire - stretch.wire))
+        let last = self.ranges.last()?;
+        let range =
+            if last.wire <= wire { last } else { &self.ranges[self.ranges.partition_point(|s| s.wire <= wire) - 1] };
+        Some(range.value + (wire - range.wire))
     }
 
     fn truncate(&mut self, len: u32) {
         self.len = len;
-        while self.stretches.last().is_some_and(|s| s.wire >= len) {
-            self.stretches.pop();
+        while self.ranges.last().is_some_and(|s| s.wire >= len) {
+            self.ranges.pop();
         }
     }
 }

@@ -142,7 +142,7 @@ struct Writer<'m> {
 }
 
 /// Wire numbers of the values of a function.
-struct Scope {
+struct ValueNumbers {
     /// Wire number of each value that has been numbered so far.
     numbers: Vec<u32>,
     stack: Vec<u32>,
@@ -150,7 +150,7 @@ struct Scope {
     dropped: FxHashMap<u32, (&'static str, Version)>,
 }
 
-impl Scope {
+impl ValueNumbers {
     fn push(&mut self, value: ValueId) {
         self.numbers[value.index()] = self.stack.len() as u32;
         self.stack.push(value.0);
@@ -271,13 +271,16 @@ impl Writer<'_> {
             self.attrs.tagged(out, attributes.unwrap_or(&Attr::Array(Box::new([]))))?;
         }
 
-        let mut scope =
-            Scope { numbers: vec![u32::MAX; f.body.value_count()], stack: Vec::new(), dropped: FxHashMap::default() };
-        f.body.arguments().for_each(|a| scope.push(a));
+        let mut numbers = ValueNumbers {
+            numbers: vec![u32::MAX; f.body.value_count()],
+            stack: Vec::new(),
+            dropped: FxHashMap::default(),
+        };
+        f.body.arguments().for_each(|a| numbers.push(a));
         let mut body = Vec::new();
         if self.wire.is_public() {
             for op in f.body.top_level() {
-                self.op(&mut body, op, &mut scope)?;
+                self.op(&mut body, op, &mut numbers)?;
             }
         } else {
             body.put_varint(1);
@@ -287,7 +290,7 @@ impl Writer<'_> {
             }
             body.put_varint(f.body.top_level().count() as u64);
             for op in f.body.top_level() {
-                self.op(&mut body, op, &mut scope)?;
+                self.op(&mut body, op, &mut numbers)?;
             }
         }
         out.put_varint(body.len() as u64);
@@ -327,7 +330,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn op(&mut self, out: &mut Vec<u8>, op: OpRef, scope: &mut Scope) -> Result<()> {
+    fn op(&mut self, out: &mut Vec<u8>, op: OpRef, numbers: &mut ValueNumbers) -> Result<()> {
         let spec = op.spec;
         let version = self.version;
         if !version.at_least(spec.since) {
@@ -357,13 +360,13 @@ impl Writer<'_> {
         if self.wire.is_public() {
             self.flags(out, op)?;
             self.attributes(out, op)?;
-            self.operands(out, op, scope)?;
+            self.operands(out, op, numbers)?;
         } else {
             self.flags(&mut Vec::new(), op)?;
             let operands = op.operands();
             out.put_varint(operands.len() as u64);
             for (i, v) in operands.enumerate() {
-                put_operand(out, scope, spec, i, v, version)?;
+                put_operand(out, numbers, spec, i, v, version)?;
             }
             check_attribute_indices(self.module, op)?;
             check_defaults(op, version)?;
@@ -381,33 +384,33 @@ impl Writer<'_> {
                 let block = op.block(region);
                 out.put_varint(block.is_some().into());
                 if let Some(b) = block {
-                    self.block(out, op.body, b, scope)?;
+                    self.block(out, op.body, b, numbers)?;
                 }
             }
         }
 
         for (i, v) in op.results().enumerate() {
             if i < available {
-                scope.push(v);
+                numbers.push(v);
             } else {
-                scope.dropped.insert(v.0, (spec.results[i].name, spec.results[i].since));
+                numbers.dropped.insert(v.0, (spec.results[i].name, spec.results[i].since));
             }
         }
         Ok(())
     }
 
-    fn block(&mut self, out: &mut Vec<u8>, body: &Body, block: &Block, scope: &mut Scope) -> Result<()> {
-        let height = scope.stack.len();
+    fn block(&mut self, out: &mut Vec<u8>, body: &Body, block: &Block, numbers: &mut ValueNumbers) -> Result<()> {
+        let height = numbers.stack.len();
         out.put_varint(block.arg_count().into());
         for t in block.arg_types(body) {
             self.ty(out, t)?;
         }
-        block.args().for_each(|a| scope.push(a));
+        block.args().for_each(|a| numbers.push(a));
         out.put_varint(block.ops(body).count() as u64);
         for op in block.ops(body) {
-            self.op(out, op, scope)?;
+            self.op(out, op, numbers)?;
         }
-        scope.stack.truncate(height);
+        numbers.stack.truncate(height);
         Ok(())
     }
 
@@ -474,14 +477,14 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn operands(&self, out: &mut Vec<u8>, op: OpRef, scope: &Scope) -> Result<()> {
+    fn operands(&self, out: &mut Vec<u8>, op: OpRef, numbers: &ValueNumbers) -> Result<()> {
         let spec = op.spec;
         let mut values = op.operands().enumerate();
         if !spec.segmented {
             if spec.count_words > 0 {
                 out.put_varint(values.len() as u64);
             }
-            return values.try_for_each(|(i, v)| put_operand(out, scope, spec, i, v, self.version));
+            return values.try_for_each(|(i, v)| put_operand(out, numbers, spec, i, v, self.version));
         }
         for (g, field) in spec.operands.iter().enumerate() {
             let n = op.group_len(g);
@@ -489,7 +492,7 @@ impl Writer<'_> {
                 out.put_varint(n as u64);
             }
             for (i, v) in values.by_ref().take(n) {
-                put_operand(out, scope, spec, i, v, self.version)?;
+                put_operand(out, numbers, spec, i, v, self.version)?;
             }
         }
         Ok(())
@@ -587,16 +590,16 @@ fn check(what: &'static str, index: usize, size: usize) -> Result<()> {
 
 fn put_operand(
     out: &mut Vec<u8>,
-    scope: &Scope,
+    numbers: &ValueNumbers,
     spec: &OpSpec,
     operand: usize,
     v: ValueId,
     version: Version,
 ) -> Result<()> {
-    if let Some(&(name, since)) = scope.dropped.get(&v.0) {
+    if let Some(&(name, since)) = numbers.dropped.get(&v.0) {
         return Err(WriteError::Result { name, since, version });
     }
-    let n = scope.number(v).ok_or(WriteError::Scope { name: spec.name, operand })?;
+    let n = numbers.number(v).ok_or(WriteError::Scope { name: spec.name, operand })?;
     out.put_varint(n.into());
     Ok(())
 }

@@ -17,7 +17,7 @@ use tile_interp::program::{
     AccessOrder, Block, Entry, FloatMode, Global, Op, OpKind, Order, Overflow, Predicate, Program, Promise, Rounding,
     Scope, Signedness, Update, Value,
 };
-use tile_interp::types::{self, Cut, Element, Number, Padding, TensorType, TileType, ViewType};
+use tile_interp::types::{self, Element, Number, Padding, TensorType, TileType, Tiling, ViewType};
 
 /// The error for a module that is not a program.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -30,11 +30,11 @@ pub struct ProgramError {
 type Result<T> = std::result::Result<T, ProgramError>;
 
 fn error<T>(op: OpRef<'_>, message: impl Into<String>) -> Result<T> {
-    Err(ProgramError { location: place(op), message: message.into() })
+    Err(ProgramError { location: location_text(op), message: message.into() })
 }
 
 /// File and line of an op, or its name if it has no location.
-fn place(op: OpRef<'_>) -> String {
+fn location_text(op: OpRef<'_>) -> String {
     match location::file_line(op.location()) {
         Some(at) => format!("{}:{}:{}", at.file, at.line, at.column),
         None => op_name(op).to_string(),
@@ -79,11 +79,11 @@ fn global(g: ct::GlobalOp<'_>) -> Result<Global> {
 }
 
 fn entry(e: ct::EntryOp<'_>) -> Result<Entry> {
-    let mut reader = Reader::default();
-    reader.entry.name = e.sym_name().to_string();
+    let mut builder = ProgramBuilder::default();
+    builder.entry.name = e.sym_name().to_string();
     let Some(body) = entry_block(e.body()) else { return error(e.op(), "an entry has a body") };
-    let body = reader.block(e.op(), body)?;
-    Ok(Entry { body, ..reader.entry })
+    let body = builder.block(e.op(), body)?;
+    Ok(Entry { body, ..builder.entry })
 }
 
 //===-- types ---------------------------------------------------------------//
@@ -150,20 +150,20 @@ fn view_type(t: Type<'_>) -> Option<ViewType> {
         })
     };
     if let Some(v) = ct::PartitionViewType::cast(t) {
-        let cut = Cut::Partition { dim_map: sizes(v.dim_map()) };
+        let tiling = Tiling::Partition { dim_map: sizes(v.dim_map()) };
         let tensor = tensor_type(v.tensor_view())?;
-        return Some(ViewType { tile: sizes(v.tile_shape()), tensor, cut, padding: padding(v.padding_value()) });
+        return Some(ViewType { tile: sizes(v.tile_shape()), tensor, tiling, padding: padding(v.padding_value()) });
     }
     if let Some(v) = ct::StridedViewType::cast(t) {
         let steps = v.traversal_strides().iter().map(|d| *d as u64).collect();
-        let cut = Cut::Strided { steps, dim_map: sizes(v.dim_map()) };
+        let tiling = Tiling::Strided { steps, dim_map: sizes(v.dim_map()) };
         let tensor = tensor_type(v.tensor_view())?;
-        return Some(ViewType { tile: sizes(v.tile_shape()), tensor, cut, padding: padding(v.padding_value()) });
+        return Some(ViewType { tile: sizes(v.tile_shape()), tensor, tiling, padding: padding(v.padding_value()) });
     }
     let v = ct::GatherScatterViewType::cast(t)?;
-    let cut = Cut::GatherScatter { sparse_dim: v.sparse_dim() as usize };
+    let tiling = Tiling::GatherScatter { sparse_dim: v.sparse_dim() as usize };
     let tensor = tensor_type(v.tensor_view())?;
-    Some(ViewType { tile: sizes(v.tile_shape()), tensor, cut, padding: padding(v.padding_value()) })
+    Some(ViewType { tile: sizes(v.tile_shape()), tensor, tiling, padding: padding(v.padding_value()) })
 }
 
 fn type_of(t: Type<'_>) -> Option<types::Type> {
@@ -319,14 +319,14 @@ fn promise(a: Attribute<'_>) -> Option<Promise> {
 //===-- ops -----------------------------------------------------------------//
 
 #[derive(Default)]
-struct Reader {
+struct ProgramBuilder {
     entry: Entry,
     values: FxHashMap<usize, Value>,
     /// Interned texts of locations, which many ops share.
-    places: FxHashMap<String, Arc<str>>,
+    locations: FxHashMap<String, Arc<str>>,
 }
 
-impl Reader {
+impl ProgramBuilder {
     fn define(&mut self, op: OpRef<'_>, v: Val<'_>) -> Result<Value> {
         let Some(t) = type_of(ty(v)) else { return error(op, format!("a value of type {}", ty(v))) };
         let value = self.entry.value(t);
@@ -366,8 +366,8 @@ impl Reader {
     }
 
     fn location(&mut self, op: OpRef<'_>) -> Arc<str> {
-        let text = place(op);
-        self.places.entry(text).or_insert_with_key(|t| t.as_str().into()).clone()
+        let text = location_text(op);
+        self.locations.entry(text).or_insert_with_key(|t| t.as_str().into()).clone()
     }
 
     fn kind(&mut self, op: OpRef<'_>) -> Result<OpKind> {

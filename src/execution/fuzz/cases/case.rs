@@ -4,7 +4,7 @@ use ptx_sim::{Arg, Config, Device, LaunchConfig, Module, RunOptions};
 use std::time::Duration;
 use tile_interp::machine::{Error, Limits, Machine};
 use tile_interp::program::Program;
-use tile_interp::scalar::{Scalar, State};
+use tile_interp::scalar::{Certainty, Scalar};
 use tile_interp::types::{Element, Number};
 
 /// A parameter of the entry, with its argument.
@@ -221,8 +221,8 @@ pub fn show(bits: u64, n: Number) -> String {
 
 fn describe(x: Scalar, n: Number) -> String {
     let text = show(x.bits, n);
-    match x.state {
-        State::Near(u) if u > 0.0 => format!("{text} within {u} ulp"),
+    match x.certainty {
+        Certainty::Near(u) if u > 0.0 => format!("{text} within {u} ulp"),
         _ => text,
     }
 }
@@ -231,10 +231,10 @@ fn describe(x: Scalar, n: Number) -> String {
 pub fn census(meaning: &Meaning) -> [usize; 3] {
     let mut count = [0; 3];
     for x in meaning.buffers.iter().flatten() {
-        count[match x.state {
-            State::Exact => 0,
-            State::Near(_) => 1,
-            State::Unknown => 2,
+        count[match x.certainty {
+            Certainty::Exact => 0,
+            Certainty::Near(_) => 1,
+            Certainty::Unknown => 2,
         }] += 1;
     }
     count

@@ -21,7 +21,7 @@ use crate::case::{Meaning, Parameter, show};
 use tile_interp::format::{self, Round, decode, encode};
 use tile_interp::int;
 use tile_interp::program::Signedness;
-use tile_interp::scalar::{Scalar, State};
+use tile_interp::scalar::{Certainty, Scalar};
 use tile_interp::types::{Element, Number};
 
 /// A case whose program is text.
@@ -90,7 +90,7 @@ pub fn scalar(word: &str, n: Number) -> Result<Scalar, String> {
         let v: f64 = word.parse().map_err(|_| bad())?;
         encode(format::Real::from_f64(v), n, Round::NearestEven).bits
     };
-    Ok(Scalar { bits, state: ulps.map_or(State::Exact, State::Near) })
+    Ok(Scalar { bits, certainty: ulps.map_or(Certainty::Exact, Certainty::Near) })
 }
 
 /// Words with their repetitions.
@@ -238,9 +238,9 @@ impl File {
                     let have = show(g.bits, n);
                     return Some(format!("buffer {i}, element {e}: {have}, expected {}", word(*w, n)));
                 }
-                let promised = w.state == State::Exact && g.state != State::Exact;
+                let promised = w.certainty == Certainty::Exact && g.certainty != Certainty::Exact;
                 if promised {
-                    return Some(format!("buffer {i}, element {e}: {} is not exact: {:?}", word(*w, n), g.state));
+                    return Some(format!("buffer {i}, element {e}: {} is not exact: {:?}", word(*w, n), g.certainty));
                 }
             }
         }
@@ -257,14 +257,14 @@ impl File {
 /// A number as [`scalar`] reads it.
 fn word(x: Scalar, n: Number) -> String {
     let digits = n.width().div_ceil(4) as usize;
-    let value = match x.state {
-        State::Unknown => return "?".into(),
+    let value = match x.certainty {
+        Certainty::Unknown => return "?".into(),
         _ if n.is_integer() => int::value(x.bits, n, Signedness::Signed).to_string(),
-        State::Near(_) if decode(x.bits, n).is_nan() => return "nan".into(),
+        Certainty::Near(_) if decode(x.bits, n).is_nan() => return "nan".into(),
         _ => format!("0x{:0digits$x}", x.bits),
     };
-    match x.state {
-        State::Near(u) => format!("{value}~{u}"),
+    match x.certainty {
+        Certainty::Near(u) => format!("{value}~{u}"),
         _ => value,
     }
 }
@@ -306,7 +306,7 @@ module
         assert_eq!(file.grid, [2, 1, 1]);
         assert_eq!(file.parameters[1], Parameter::Scalar { number: Number::I32, bits: 0xffff_fff9 });
         assert_eq!(file.parameters[2], Parameter::Buffer { number: Number::E4m3, bytes: vec![0x38, 0x39] });
-        assert_eq!(file.want[0][0], Scalar { bits: 0x4040_0000, state: State::Near(2.0) });
+        assert_eq!(file.want[0][0], Scalar { bits: 0x4040_0000, certainty: Certainty::Near(2.0) });
         assert_eq!(file.want[1], [0x38, 0x39].map(Scalar::exact));
         let mut again = file.clone();
         again.text = "module\n".into();

@@ -8,7 +8,7 @@
 use crate::case::{Case, Parameter};
 use std::collections::BTreeSet;
 use tile_interp::program::{AccessOrder, Block, Entry, FloatMode, Op, OpKind, Overflow, Rounding, Value};
-use tile_interp::types::{Cut, Element, Number, TileType, Type};
+use tile_interp::types::{Element, Number, TileType, Tiling, Type};
 
 /// Says whether a case still shows what is looked for.
 pub type Judge<'a> = dyn FnMut(&Case) -> bool + 'a;
@@ -374,7 +374,7 @@ fn resize(case: &mut Case, from: usize, to: usize) {
                 Type::Tile(t) => t.shape.iter_mut().for_each(fix),
                 Type::View(v) => {
                     v.tile.iter_mut().for_each(fix);
-                    if let Cut::Strided { steps, .. } = &mut v.cut {
+                    if let Tiling::Strided { steps, .. } = &mut v.tiling {
                         steps.iter_mut().for_each(|s| *s = (*s).min(1 << 20));
                     }
                 }

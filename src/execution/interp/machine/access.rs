@@ -1,16 +1,16 @@
 //! Memory: accesses through pointers and views, atomic updates, and the construction of views.
 
 use super::aggregate::Bound;
-use super::{Cause, Datum, Elements, Outcome, Outside, Run, Tensor, coordinates, malformed, one, place};
-use crate::memory::Place;
+use super::{Cause, Datum, Elements, Executor, Outcome, Outside, Tensor, coordinates, element_address, malformed, one};
+use crate::memory::ElementAddress;
 use crate::program::{FloatMode, Op, OpKind, Predicate, Signedness, Update, Value};
 use crate::race;
-use crate::scalar::{Scalar, State};
-use crate::types::{Cut, Element, Number, Padding, TensorType, Type, ViewType};
+use crate::scalar::{Certainty, Scalar};
+use crate::types::{Element, Number, Padding, TensorType, Tiling, Type, ViewType};
 use crate::{float, format, int};
 use std::rc::Rc;
 
-impl Run<'_> {
+impl Executor<'_> {
     pub(super) fn access(&mut self, op: &Op) -> Outcome {
         let v = &op.operands;
         let optional = |at: usize, there: bool| there.then(|| v.get(at).copied()).flatten();
@@ -91,7 +91,7 @@ impl Run<'_> {
     /// Begins an access, ordered after the events that its token represents.
     fn begin(&mut self, op: &Op, token: bool, atomic: bool) -> Result<race::TracedAccess, Cause> {
         let after = match op.operands.last().filter(|_| token).map(|t| &self.values[t.index()]) {
-            None => race::Past::default(),
+            None => race::EventSet::default(),
             Some(Datum::Token(past)) => past.clone(),
             Some(_) => return Err(malformed("expected a computed token")),
         };
@@ -103,10 +103,10 @@ impl Run<'_> {
 
     /// The token that an access returns.
     fn done(&self, access: &race::TracedAccess) -> Datum {
-        Datum::Token(if self.races.is_some() { access.after.with(access.event) } else { race::Past::default() })
+        Datum::Token(if self.races.is_some() { access.after.with(access.event) } else { race::EventSet::default() })
     }
 
-    fn read(&mut self, access: &race::TracedAccess, at: Place, n: Number) -> Result<Scalar, Cause> {
+    fn read(&mut self, access: &race::TracedAccess, at: ElementAddress, n: Number) -> Result<Scalar, Cause> {
         let value = self.memory.read(at, n).map_err(Cause::Fault)?;
         let size = u64::from(n.stored_bits().div_ceil(8));
         match self.races.as_mut().and_then(|r| r.read(access, at.address, size)) {
@@ -115,7 +115,13 @@ impl Run<'_> {
         }
     }
 
-    fn write(&mut self, access: &race::TracedAccess, at: Place, n: Number, value: Scalar) -> Result<(), Cause> {
+    fn write(
+        &mut self,
+        access: &race::TracedAccess,
+        at: ElementAddress,
+        n: Number,
+        value: Scalar,
+    ) -> Result<(), Cause> {
         let size = u64::from(n.stored_bits().div_ceil(8));
         let mut value = value;
         if let Some(races) = &mut self.races {
@@ -166,7 +172,7 @@ impl Run<'_> {
         let mut out = vec![];
         for (i, p) in pointers.iter().enumerate() {
             out.push(if self.lane(&mask, i) {
-                let at = Place::at(self.address(*p));
+                let at = ElementAddress::at(self.address(*p));
                 self.read(access, at, n)?
             } else {
                 padding.as_ref().map_or(Scalar::unknown(0), |p| p[i])
@@ -186,7 +192,7 @@ impl Run<'_> {
         let (value, mask) = (self.elements(value)?, self.optional(mask)?);
         for (i, p) in pointers.iter().enumerate() {
             if self.lane(&mask, i) {
-                let at = Place::at(self.address(*p));
+                let at = ElementAddress::at(self.address(*p));
                 self.write(access, at, n, value[i])?;
             }
         }
@@ -202,11 +208,11 @@ impl Run<'_> {
                 out.push(cmp[i]);
                 continue;
             }
-            let at = Place::at(self.address(*p));
+            let at = ElementAddress::at(self.address(*p));
             let old = self.memory.read(at, n).map_err(Cause::Fault)?;
             // The comparison is of bits, which may not be known exactly.
             let new = if old.bits == cmp[i].bits { val[i] } else { old };
-            let sure = old.state == State::Exact && cmp[i].state == State::Exact;
+            let sure = old.certainty == Certainty::Exact && cmp[i].certainty == Certainty::Exact;
             let new = if sure { new } else { Scalar::unknown(new.bits) };
             self.write(access, at, n, new)?;
             out.push(old);
@@ -229,7 +235,7 @@ impl Run<'_> {
                 out.push(Scalar::unknown(0));
                 continue;
             }
-            let at = Place::at(self.address(*p));
+            let at = ElementAddress::at(self.address(*p));
             out.push(self.update_one(access, update, at, n, arg[i])?);
         }
         Ok(vec![Datum::Tile(Rc::new(out)), self.done(access)])
@@ -240,7 +246,7 @@ impl Run<'_> {
         &mut self,
         access: &race::TracedAccess,
         update: Update,
-        at: Place,
+        at: ElementAddress,
         n: Number,
         arg: Scalar,
     ) -> Result<Scalar, Cause> {
@@ -255,7 +261,7 @@ impl Run<'_> {
 
     /// The value of an element after several atomic sums; `sum` is the latest in the interpreter's order. Other
     /// orders round other partial sums.
-    fn sum_so_far(&mut self, at: Place, n: Number, old: Scalar, arg: Scalar, sum: Scalar) -> Scalar {
+    fn sum_so_far(&mut self, at: ElementAddress, n: Number, old: Scalar, arg: Scalar, sum: Scalar) -> Scalar {
         let (mut bound, terms) = match self.sums.remove(&at) {
             // No other write has happened in between.
             Some((last, bound)) if last == old => (bound, vec![arg]),
@@ -339,7 +345,7 @@ impl Run<'_> {
                 }
                 Err(Cause::Outside { index: i, dim: d, space })
             };
-            let sparse = matches!(view.cut, Cut::GatherScatter { sparse_dim } if sparse_dim == d);
+            let sparse = matches!(view.tiling, Tiling::GatherScatter { sparse_dim } if sparse_dim == d);
             let elements = self.elements(*v)?;
             let mut starts = vec![];
             for e in elements.iter() {
@@ -389,7 +395,7 @@ impl Run<'_> {
         let mut out = vec![];
         for target in self.targets(view, &tensor, indices, inbounds)? {
             out.push(match target {
-                Some(e) => self.read(access, place(tensor.base, e, n), n)?,
+                Some(e) => self.read(access, element_address(tensor.base, e, n), n)?,
                 None => view.padding.map_or(Scalar::unknown(0), |p| pad(p, n)),
             });
         }
@@ -408,7 +414,7 @@ impl Run<'_> {
         let n = view.tensor.element;
         for (i, target) in self.targets(view, &tensor, indices, inbounds)?.into_iter().enumerate() {
             if let Some(e) = target {
-                self.write(access, place(tensor.base, e, n), n, tile[i])?;
+                self.write(access, element_address(tensor.base, e, n), n, tile[i])?;
             }
         }
         Ok(vec![self.done(access)])
@@ -429,7 +435,7 @@ impl Run<'_> {
         let n = view.tensor.element;
         for (i, target) in self.targets(view, &tensor, indices, inbounds)?.into_iter().enumerate() {
             if let Some(e) = target {
-                self.update_one(access, update, place(tensor.base, e, n), n, arg[i])?;
+                self.update_one(access, update, element_address(tensor.base, e, n), n, arg[i])?;
             }
         }
         Ok(vec![self.done(access)])
@@ -438,10 +444,10 @@ impl Run<'_> {
     //===-- multicast memory ------------------------------------------------//
 
     /// The addresses in all members for element `e` of a multicast tensor.
-    fn members(&self, tensor: &Tensor, e: u64, n: Number) -> Result<Vec<Place>, Cause> {
-        let at = place(tensor.base, e, n).address;
+    fn members(&self, tensor: &Tensor, e: u64, n: Number) -> Result<Vec<ElementAddress>, Cause> {
+        let at = element_address(tensor.base, e, n).address;
         match self.memory.members(at) {
-            Some(members) => Ok(members.into_iter().map(Place::at).collect()),
+            Some(members) => Ok(members.into_iter().map(ElementAddress::at).collect()),
             None => Err(Cause::Undefined(format!("{at:#x} is not an address of multicast memory"))),
         }
     }
@@ -570,7 +576,7 @@ fn updated(update: Update, n: Number, old: Scalar, arg: Scalar) -> Result<Scalar
         return Ok(sum);
     }
     let (a, b) = (old.bits, arg.bits);
-    let state = if old.is_unknown() || arg.is_unknown() { State::Unknown } else { State::Exact };
+    let certainty = if old.is_unknown() || arg.is_unknown() { Certainty::Unknown } else { Certainty::Exact };
     let larger = |s: Signedness| int::compare(n, s, Predicate::GreaterThan, a, b);
     let bits = match update {
         Update::And => a & b,
@@ -607,5 +613,5 @@ fn updated(update: Update, n: Number, old: Scalar, arg: Scalar) -> Result<Scalar
         }
         Update::AddF | Update::Xchg => b,
     };
-    Ok(Scalar { bits, state })
+    Ok(Scalar { bits, certainty })
 }

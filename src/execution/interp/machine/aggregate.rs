@@ -17,10 +17,10 @@
 //!   is not bounded.
 //!   float was rounded on one of these ways: others round elsewhere, and how far apart that leads is not known.
 
-use super::{Cause, Datum, Elements, Error, Flow, Run, coordinates, index, malformed};
+use super::{Cause, Datum, Elements, Error, Executor, Flow, coordinates, index, malformed};
 use crate::format::{self, Real, decode};
 use crate::program::{Block, FloatMode, Op, OpKind, Rounding};
-use crate::scalar::{Scalar, State, last_place, power};
+use crate::scalar::{Certainty, Scalar, last_place, power};
 use crate::types::Number;
 use std::rc::Rc;
 
@@ -29,7 +29,7 @@ type Row = Vec<Scalar>;
 
 /// The kinds of bodies that are handled differently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Body {
+enum Combiner {
     /// Adds the elements of one operand.
     Sum,
     /// Multiplies the elements of one operand.
@@ -39,7 +39,7 @@ enum Body {
     Other,
 }
 
-impl Run<'_> {
+impl Executor<'_> {
     pub(super) fn reduce(&mut self, op: &Op, dim: usize, identities: &[u64]) -> Result<Vec<Datum>, Error> {
         let (operands, shape) = self.operands(op, dim).map_err(|c| self.error(op, c))?;
         let mut result_shape = shape.clone();
@@ -103,22 +103,22 @@ impl Run<'_> {
         }
         let body = self.recognise(op, block);
         let n = self.number(op.operands[0]).map_err(|c| self.error(op, c))?;
-        if body == Body::Other {
+        if body == Combiner::Other {
             self.try_other_ways(op, block, rows, &mut results, prefixes)?;
         }
         let rounded = std::mem::replace(&mut self.rounded, outer) == Some(true);
-        if body == Body::Other && rounded {
+        if body == Combiner::Other && rounded {
             // There is only one way to combine two elements.
             results.iter_mut().skip(2).flatten().for_each(|x| *x = Scalar::unknown(x.bits));
         }
-        if body == Body::Exact {
+        if body == Combiner::Exact {
             self.without_identity(op, block, rows, &mut results)?;
         }
-        if matches!(body, Body::Sum | Body::Product) {
+        if matches!(body, Combiner::Sum | Combiner::Product) {
             let mut bound = Bound::new(n);
             for (row, result) in rows.iter().zip(&mut results) {
                 bound.add(row[0]);
-                result[0] = if body == Body::Sum { bound.sum(result[0]) } else { bound.product(result[0]) };
+                result[0] = if body == Combiner::Sum { bound.sum(result[0]) } else { bound.product(result[0]) };
             }
         }
         Ok(results)
@@ -229,20 +229,20 @@ impl Run<'_> {
         Ok(out)
     }
 
-    fn recognise(&self, op: &Op, block: &Block) -> Body {
-        let ([only, last], [a, b]) = (&block.ops[..], &block.arguments[..]) else { return Body::Other };
+    fn recognise(&self, op: &Op, block: &Block) -> Combiner {
+        let ([only, last], [a, b]) = (&block.ops[..], &block.arguments[..]) else { return Combiner::Other };
         let both = only.operands[..] == [*a, *b] || only.operands[..] == [*b, *a];
         if !both || last.kind != OpKind::Yield || last.operands != only.results || op.operands.len() != 1 {
-            return Body::Other;
+            return Combiner::Other;
         }
         let nearest = FloatMode { rounding: Rounding::NearestEven, flush: false };
         match &only.kind {
-            OpKind::AddF(m) if *m == nearest => Body::Sum,
-            OpKind::MulF(m) if *m == nearest => Body::Product,
-            OpKind::AndI | OpKind::OrI | OpKind::XorI | OpKind::MaxI(_) | OpKind::MinI(_) => Body::Exact,
-            OpKind::AddI(o) | OpKind::MulI(o) if o.keyword().is_none() => Body::Exact,
-            OpKind::MaxF { .. } | OpKind::MinF { .. } => Body::Exact,
-            _ => Body::Other,
+            OpKind::AddF(m) if *m == nearest => Combiner::Sum,
+            OpKind::MulF(m) if *m == nearest => Combiner::Product,
+            OpKind::AndI | OpKind::OrI | OpKind::XorI | OpKind::MaxI(_) | OpKind::MinI(_) => Combiner::Exact,
+            OpKind::AddI(o) | OpKind::MulI(o) if o.keyword().is_none() => Combiner::Exact,
+            OpKind::MaxF { .. } | OpKind::MinF { .. } => Combiner::Exact,
+            _ => Combiner::Other,
         }
     }
 }
@@ -252,8 +252,8 @@ fn rows(operands: &[Elements], shape: &[usize], dim: usize, mut at: Vec<usize>) 
     let mut out = vec![];
     for i in 0..shape[dim] {
         at[dim] = i;
-        let place = index(&at, shape);
-        out.push(operands.iter().map(|o| o[place]).collect());
+        let i = index(&at, shape);
+        out.push(operands.iter().map(|o| o[i]).collect());
     }
     out
 }
@@ -266,13 +266,13 @@ fn weaker(n: Number, a: Scalar, b: Scalar) -> Scalar {
     if a.is_unknown() || b.is_unknown() || !n.is_float() {
         return Scalar::unknown(a.bits);
     }
-    let ulps = |s: Scalar| if let State::Near(u) = s.state { u } else { 0.0 };
+    let ulps = |s: Scalar| if let Certainty::Near(u) = s.certainty { u } else { 0.0 };
     let (x, y) = (decode(a.bits, n), decode(b.bits, n));
     match (x, y) {
         (Real::Nan, Real::Nan) | (Real::Zero { .. }, Real::Zero { .. }) => {
-            Scalar { bits: a.bits, state: State::Near(ulps(a).max(ulps(b))) }
+            Scalar { bits: a.bits, certainty: Certainty::Near(ulps(a).max(ulps(b))) }
         }
-        _ if x == y => Scalar { bits: a.bits, state: State::Near(ulps(a).max(ulps(b))) },
+        _ if x == y => Scalar { bits: a.bits, certainty: Certainty::Near(ulps(a).max(ulps(b))) },
         _ => Scalar::unknown(a.bits),
     }
 }
@@ -319,9 +319,9 @@ impl Bound {
     pub(super) fn add(&mut self, x: Scalar) {
         self.count += 1.0;
         let real = decode(x.bits, self.number);
-        match x.state {
-            State::Unknown => self.unknown = true,
-            State::Near(u) if !real.is_nan() => self.error += u * power(last_place(real, self.number)),
+        match x.certainty {
+            Certainty::Unknown => self.unknown = true,
+            Certainty::Near(u) if !real.is_nan() => self.error += u * power(last_place(real, self.number)),
             _ => {}
         }
         match real {
@@ -356,18 +356,18 @@ impl Bound {
             Real::Nan => return Scalar::unknown(result.bits),
             // Partial sums of finite numbers may have overflowed.
             _ if self.magnitude + self.error >= largest => return Scalar::unknown(result.bits),
-            Real::Infinite { .. } => return Scalar { bits: result.bits, state: State::Exact },
+            Real::Infinite { .. } => return Scalar { bits: result.bits, certainty: Certainty::Exact },
             _ => {}
         }
         let precision = f.mantissa_bits as i32 + 1;
         if self.error == 0.0 && (self.magnitude == 0.0 || self.magnitude.log2() <= f64::from(self.lowest + precision)) {
             let open = matches!(value, Real::Zero { .. }) && self.negative_zero;
-            return Scalar { bits: result.bits, state: if open { State::Near(0.0) } else { State::Exact } };
+            return Scalar { bits: result.bits, certainty: if open { Certainty::Near(0.0) } else { Certainty::Exact } };
         }
         let bound = self.count * libm::ldexp(self.magnitude, -precision) + self.error;
         // Both the interpreter and the implementation may be off by the bound.
         let ulps = 2.1 * bound / power(last_place(value, n)) + 1.0;
-        Scalar { bits: result.bits, state: State::Near(ulps) }
+        Scalar { bits: result.bits, certainty: Certainty::Near(ulps) }
     }
 
     fn product(&self, result: Scalar) -> Scalar {
@@ -384,6 +384,6 @@ impl Bound {
         if self.error != 0.0 || self.above >= crate::float::largest(n).log2() - 1.0 || self.below <= smallest + 1.0 {
             return Scalar::unknown(result.bits);
         }
-        Scalar { bits: result.bits, state: State::Near(2.1 * self.count + 1.0) }
+        Scalar { bits: result.bits, certainty: Certainty::Near(2.1 * self.count + 1.0) }
     }
 }

@@ -1,7 +1,7 @@
 //! Control flow. The regions around the current op are a stack of frames, so a tile block can be suspended between
 //! any two ops and resumed later, after other tile blocks have run.
 
-use super::{Cause, Datum, Error, Flow, Run, malformed};
+use super::{Cause, Datum, Error, Executor, Flow, malformed};
 use crate::int;
 use crate::program::{Block, Op, OpKind, Signedness};
 use crate::scalar::Scalar;
@@ -16,11 +16,11 @@ pub(super) struct Frame<'p> {
     next: usize,
     /// Addresses of scratch memory that lives until the current iteration of the region ends.
     scratch: Vec<u64>,
-    around: Around<'p>,
+    parent: Parent<'p>,
 }
 
 /// The op that a region belongs to.
-enum Around<'p> {
+enum Parent<'p> {
     Nothing,
     If(&'p Op),
     For { op: &'p Op, variable: Number, at: i128, high: i128, step: i128 },
@@ -30,7 +30,7 @@ enum Around<'p> {
 impl<'p> Frame<'p> {
     /// A region without an enclosing control-flow op: the body of an entry or of an aggregate.
     pub(super) fn outermost(block: &'p Block) -> Frame<'p> {
-        Frame::of(block, Around::Nothing)
+        Frame::of(block, Parent::Nothing)
     }
 
     /// The last op that ran.
@@ -38,13 +38,13 @@ impl<'p> Frame<'p> {
         self.block.ops.get(self.next.checked_sub(1)?)
     }
 
-    fn of(block: &'p Block, around: Around<'p>) -> Frame<'p> {
-        Frame { block, next: 0, scratch: vec![], around }
+    fn of(block: &'p Block, parent: Parent<'p>) -> Frame<'p> {
+        Frame { block, next: 0, scratch: vec![], parent }
     }
 }
 
 /// How a time slice of a tile block ended.
-pub(super) enum Turn {
+pub(super) enum SliceEnd {
     /// The tile block has finished.
     Done(Flow),
     /// The slice reached its maximum number of ops.
@@ -60,14 +60,14 @@ enum Next<'p> {
     Leave(Flow),
 }
 
-impl Run<'_> {
+impl Executor<'_> {
     /// Runs a region to its end.
     pub(super) fn region(&mut self, block: &Block) -> Result<Flow, Error> {
         let mut stack = vec![Frame::outermost(block)];
         loop {
-            match self.turn(&mut stack, u64::MAX) {
-                Ok(Turn::Done(flow)) => return Ok(flow),
-                Ok(Turn::Stopped | Turn::Waiting) => {}
+            match self.run_slice(&mut stack, u64::MAX) {
+                Ok(SliceEnd::Done(flow)) => return Ok(flow),
+                Ok(SliceEnd::Stopped | SliceEnd::Waiting) => {}
                 Err(e) => {
                     self.leave_all(stack);
                     return Err(e);
@@ -77,9 +77,9 @@ impl Run<'_> {
     }
 
     /// Runs the innermost region and the enclosing ones for at most `ops` ops.
-    pub(super) fn turn(&mut self, stack: &mut Vec<Frame<'_>>, ops: u64) -> Result<Turn, Error> {
+    pub(super) fn run_slice(&mut self, stack: &mut Vec<Frame<'_>>, ops: u64) -> Result<SliceEnd, Error> {
         for _ in 0..ops {
-            let Some(frame) = stack.last_mut() else { return Ok(Turn::Done(Flow::Yield(vec![]))) };
+            let Some(frame) = stack.last_mut() else { return Ok(SliceEnd::Done(Flow::Yield(vec![]))) };
             let block = frame.block;
             let next = match block.ops.get(frame.next) {
                 Some(op) => {
@@ -93,15 +93,15 @@ impl Run<'_> {
                 Next::Enter(frame) => stack.push(frame),
                 Next::Leave(flow) => {
                     if let Some(flow) = self.leave(stack, flow)? {
-                        return Ok(Turn::Done(flow));
+                        return Ok(SliceEnd::Done(flow));
                     }
                 }
             }
             if std::mem::take(&mut self.waits) {
-                return Ok(Turn::Waiting);
+                return Ok(SliceEnd::Waiting);
             }
         }
-        Ok(Turn::Stopped)
+        Ok(SliceEnd::Stopped)
     }
 
     /// Frees the scratch memory of regions that are abandoned.
@@ -125,30 +125,30 @@ impl Run<'_> {
         while let Some(mut frame) = stack.pop() {
             self.release(std::mem::take(&mut frame.scratch));
             frame.next = 0;
-            match (frame.around, flow) {
-                (Around::Nothing, out) => return Ok(Some(out)),
-                (Around::If(op), Flow::Yield(data)) => {
+            match (frame.parent, flow) {
+                (Parent::Nothing, out) => return Ok(Some(out)),
+                (Parent::If(op), Flow::Yield(data)) => {
                     self.assign(&op.results, data).map_err(|c| self.error(op, c))?;
                     return Ok(None);
                 }
-                (Around::If(_), out) => flow = out,
-                (Around::For { op, variable, at, high, step }, Flow::Continue(data) | Flow::Yield(data)) => {
-                    let around = Around::For { op, variable, at: at + step, high, step };
-                    let again = self.iterate(Frame { around, ..frame }, data)?;
+                (Parent::If(_), out) => flow = out,
+                (Parent::For { op, variable, at, high, step }, Flow::Continue(data) | Flow::Yield(data)) => {
+                    let parent = Parent::For { op, variable, at: at + step, high, step };
+                    let again = self.iterate(Frame { parent, ..frame }, data)?;
                     stack.extend(again);
                     return Ok(None);
                 }
-                (Around::For { op, .. }, out) => return Err(self.error(op, out.misplaced("for"))),
-                (Around::Loop(op), Flow::Continue(data) | Flow::Yield(data)) => {
+                (Parent::For { op, .. }, out) => return Err(self.error(op, out.misplaced("for"))),
+                (Parent::Loop(op), Flow::Continue(data) | Flow::Yield(data)) => {
                     self.assign(&frame.block.arguments, data).map_err(|c| self.error(op, c))?;
-                    stack.push(Frame { around: Around::Loop(op), ..frame });
+                    stack.push(Frame { parent: Parent::Loop(op), ..frame });
                     return Ok(None);
                 }
-                (Around::Loop(op), Flow::Break(data)) => {
+                (Parent::Loop(op), Flow::Break(data)) => {
                     self.assign(&op.results, data).map_err(|c| self.error(op, c))?;
                     return Ok(None);
                 }
-                (Around::Loop(op), out) => return Err(self.error(op, out.misplaced("loop"))),
+                (Parent::Loop(op), out) => return Err(self.error(op, out.misplaced("loop"))),
             }
         }
         Ok(Some(flow))
@@ -157,7 +157,7 @@ impl Run<'_> {
     /// Starts the next iteration of a counted loop. At the end, assigns the carried values to the results and returns
     /// `None`.
     fn iterate<'p>(&mut self, frame: Frame<'p>, mut carried: Vec<Datum>) -> Result<Option<Frame<'p>>, Error> {
-        let Around::For { op, variable, at, high, .. } = frame.around else { return Ok(Some(frame)) };
+        let Parent::For { op, variable, at, high, .. } = frame.parent else { return Ok(Some(frame)) };
         if at >= high {
             self.assign(&op.results, carried).map_err(|c| self.error(op, c))?;
             return Ok(None);
@@ -189,7 +189,7 @@ impl Run<'_> {
                 let body = self.body(op)?;
                 let carried = self.data(&op.operands);
                 self.assign(&body.arguments, carried).map_err(|c| self.error(op, c))?;
-                return Ok(Next::Enter(Frame::of(body, Around::Loop(op))));
+                return Ok(Next::Enter(Frame::of(body, Parent::Loop(op))));
             }
             OpKind::Reduce { dim, identities } => self.reduce(op, *dim, identities)?,
             OpKind::Scan { dim, reverse, identities } => self.scan(op, *dim, *reverse, identities)?,
@@ -221,7 +221,7 @@ impl Run<'_> {
     fn branch<'p>(&mut self, op: &'p Op) -> Result<Next<'p>, Error> {
         let condition = self.scalar(op.operands[0], "the condition").map_err(|c| self.error(op, c))?;
         let region = op.regions.get(usize::from(condition == 0));
-        Ok(region.map_or(Next::Op, |region| Next::Enter(Frame::of(region, Around::If(op)))))
+        Ok(region.map_or(Next::Op, |region| Next::Enter(Frame::of(region, Parent::If(op)))))
     }
 
     fn count<'p>(&mut self, op: &'p Op, unsigned: bool) -> Result<Next<'p>, Error> {
@@ -241,7 +241,7 @@ impl Run<'_> {
         }
         let body = self.body(op)?;
         let carried = self.data(&op.operands[3..]);
-        let first = self.iterate(Frame::of(body, Around::For { op, variable, at, high, step }), carried)?;
+        let first = self.iterate(Frame::of(body, Parent::For { op, variable, at, high, step }), carried)?;
         Ok(first.map_or(Next::Op, Next::Enter))
     }
 }

@@ -1,14 +1,14 @@
 //! Ops that compute each element of the result from the operands' elements with the same index.
 
-use super::{Cause, Elements, Outcome, Run, malformed, number_of, one};
+use super::{Cause, Elements, Executor, Outcome, malformed, number_of, one};
 use crate::float::{self, change_sign, compare, extremum};
 use crate::format;
 use crate::int;
 use crate::program::{FloatMode, Op, OpKind, Rounding, Signedness};
-use crate::scalar::{Scalar, State, power};
+use crate::scalar::{Certainty, Scalar, power};
 use crate::types::{Element, Number};
 
-impl Run<'_> {
+impl Executor<'_> {
     pub(super) fn elementwise(&mut self, op: &Op) -> Outcome {
         let mut operands: Vec<Elements> = vec![];
         for v in &op.operands {
@@ -80,7 +80,7 @@ fn rounds(kind: &OpKind, from: Element, to: Element, x: &[Scalar], result: Scala
     };
     let whole = |x: u64| format::decode(x, n).to_f64().abs() < power(53);
     match kind {
-        _ if result.is_loose(n) => true,
+        _ if result.is_approximate(n) => true,
         // Results from 2^53 on count as rounded.
         OpKind::IToF(s) => {
             let value = from.number().map_or(0, |from| int::value(x[0].bits, from, *s));
@@ -171,7 +171,7 @@ fn compute(kind: &OpKind, from: Element, to: Element, x: &[Scalar]) -> Result<Sc
             }
         }
         // Another type reinterprets the bits, which are not known exactly.
-        OpKind::Bitcast if x[0].state == State::Exact || n == target => x[0],
+        OpKind::Bitcast if x[0].certainty == Certainty::Exact || n == target => x[0],
         OpKind::Bitcast => Scalar::unknown(bits(0)),
         _ => return Err(malformed("the op is not elementwise")),
     })
@@ -184,7 +184,7 @@ fn float_to_int(from: Number, to: Number, signedness: Signedness, saturating: bo
     if width == 1 && !saturating {
         // A conversion to i1 is false for zero only. Clients and NVIDIA's assembler agree on this.
         let bits = (value != 0.0).into();
-        return if x.is_loose(from) { Scalar::unknown(bits) } else { Scalar::exact(bits) };
+        return if x.is_approximate(from) { Scalar::unknown(bits) } else { Scalar::exact(bits) };
     }
     let (low, high) = match signedness {
         Signedness::Unsigned => (0.0, libm::ldexp(1.0, width)),
@@ -194,19 +194,19 @@ fn float_to_int(from: Number, to: Number, signedness: Signedness, saturating: bo
     let whole = match saturating {
         true if whole.is_nan() => 0.0,
         // The end of the range may not be representable in this precision: it is one below.
-        true if whole >= high => return loosely(x, from, Scalar::exact(int::wrap(high as i128 - 1, to))),
+        true if whole >= high => return from_approximate(x, from, Scalar::exact(int::wrap(high as i128 - 1, to))),
         true => whole.max(low),
         false => whole,
     };
     if !(whole >= low && whole < high) {
         return Scalar::unknown(0);
     }
-    loosely(x, from, Scalar::exact(int::wrap(whole as i128, to)))
+    from_approximate(x, from, Scalar::exact(int::wrap(whole as i128, to)))
 }
 
 /// A result that was computed from a possibly approximate number.
-fn loosely(x: Scalar, from: Number, made: Scalar) -> Scalar {
-    if x.is_loose(from) { Scalar::unknown(made.bits) } else { made }
+fn from_approximate(x: Scalar, from: Number, made: Scalar) -> Scalar {
+    if x.is_approximate(from) { Scalar::unknown(made.bits) } else { made }
 }
 
 /// An address plus a sign-extended number of elements. Leaving the address space is undefined behavior.
@@ -222,7 +222,7 @@ fn advance(pointee: Number, p: Scalar, o: Scalar, n: Number) -> Result<Scalar, C
     Ok(if known { Scalar::exact(sum as u64) } else { Scalar::unknown(sum as u64) })
 }
 
-impl Run<'_> {
+impl Executor<'_> {
     pub(super) fn offset(&mut self, op: &Op) -> Outcome {
         let Element::Pointer(pointee) = self.tile_type(op.operands[0])?.element else {
             return Err(malformed("'offset' starts at pointers"));

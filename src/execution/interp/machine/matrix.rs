@@ -6,11 +6,11 @@
 //! it: all terms are multiples of one power of two that the accumulator can represent, and the sum of their
 //! magnitudes fits in its precision.
 
-use super::{Cause, Elements, Outcome, Run, malformed, one};
+use super::{Cause, Elements, Executor, Outcome, malformed, one};
 use crate::format::{self, Real, Round, decode, encode};
 use crate::int;
 use crate::program::{Op, OpKind};
-use crate::scalar::{Scalar, State, last_place, power};
+use crate::scalar::{Certainty, Scalar, last_place, power};
 use crate::types::Number;
 
 /// Extents of a matrix multiplication: B x M x K times B x K x N.
@@ -21,7 +21,7 @@ struct Extents {
     k: usize,
 }
 
-impl Run<'_> {
+impl Executor<'_> {
     fn extents_of_product(&self, op: &Op) -> Result<Extents, Cause> {
         let (lhs, rhs) = (&self.tile_type(op.operands[0])?.shape, &self.tile_type(op.operands[1])?.shape);
         match (&lhs[..], &rhs[..]) {
@@ -111,8 +111,8 @@ fn numbers(x: &Elements, n: Number) -> Vec<Factor> {
     let factor = |x: &Scalar| {
         let real = decode(x.bits, n);
         let value = real.to_f64();
-        let error = match x.state {
-            State::Near(ulps) if !real.is_nan() => ulps * power(last_place(real, n)),
+        let error = match x.certainty {
+            Certainty::Near(ulps) if !real.is_nan() => ulps * power(last_place(real, n)),
             _ => 0.0,
         };
         Factor { value, error, lowest: lowest_bit(value), sure: !x.is_unknown() }
@@ -140,8 +140,8 @@ fn product(e: &Extents, f: impl Fn(usize, &[(usize, usize)]) -> Scalar) -> Vec<S
 /// `init` plus the sum of the products.
 fn dot(acc: Number, fast: bool, init: Scalar, terms: impl Iterator<Item = (Factor, Factor)>) -> Scalar {
     let start = decode(init.bits, acc);
-    let mut error = match init.state {
-        State::Near(ulps) if !start.is_nan() => ulps * power(last_place(start, acc)),
+    let mut error = match init.certainty {
+        Certainty::Near(ulps) if !start.is_nan() => ulps * power(last_place(start, acc)),
         _ => 0.0,
     };
     let mut sure = !init.is_unknown();
@@ -177,7 +177,7 @@ fn dot(acc: Number, fast: bool, init: Scalar, terms: impl Iterator<Item = (Facto
         return Scalar::unknown(bits);
     }
     if sum.is_infinite() {
-        return Scalar { bits, state: State::Near(0.0) };
+        return Scalar { bits, certainty: Certainty::Near(0.0) };
     }
     // Tensor cores keep fewer bits if fast accumulation is allowed.
     let precision = if fast { 13 } else { f.mantissa_bits as i32 + 1 };
@@ -188,12 +188,12 @@ fn dot(acc: Number, fast: bool, init: Scalar, terms: impl Iterator<Item = (Facto
     if exact && error == 0.0 {
         // Terms that cancel give +0 in any order. But a result of -0 depends on whether zeros are added at all.
         let open = magnitude == 0.0 && start.is_sign_negative();
-        return Scalar { bits, state: if open { State::Near(0.0) } else { State::Exact } };
+        return Scalar { bits, certainty: if open { Certainty::Near(0.0) } else { Certainty::Exact } };
     }
     // Each addition may truncate, so it is off by at most one unit in the last place of the largest partial sum.
     let bound = (magnitude + error) * count * libm::ldexp(1.0, 1 - precision) + error;
     let ulps = bound / power(last_place(decode(bits, acc), acc)) + 1.0;
-    Scalar { bits, state: State::Near(ulps) }
+    Scalar { bits, certainty: Certainty::Near(ulps) }
 }
 
 /// Exponent of the lowest set bit; a large number for zero.
@@ -217,7 +217,7 @@ mod tests {
 
     #[test]
     fn errors_of_factors_are_passed_on() {
-        let two = Scalar { bits: 2f32.to_bits().into(), state: State::Near(4.0) };
+        let two = Scalar { bits: 2f32.to_bits().into(), certainty: Certainty::Near(4.0) };
         let three = Scalar::exact(3f32.to_bits().into());
         let [two, three] = [two, three].map(|x| numbers(&std::rc::Rc::new(vec![x]), Number::F32)[0]);
         let sum = dot(Number::F32, false, Scalar::exact(0), [(two, three)].into_iter());
@@ -232,8 +232,8 @@ mod tests {
 
     #[test]
     fn sums_below_the_subnormal_numbers_promise_no_sign_of_zero() {
-        assert_eq!(cancelled(power(-149)).state, State::Exact);
-        assert!(matches!(cancelled(power(-150)).state, State::Near(_)));
-        assert!(matches!(cancelled(power(-254)).state, State::Near(_)));
+        assert_eq!(cancelled(power(-149)).certainty, Certainty::Exact);
+        assert!(matches!(cancelled(power(-150)).certainty, Certainty::Near(_)));
+        assert!(matches!(cancelled(power(-254)).certainty, Certainty::Near(_)));
     }
 }

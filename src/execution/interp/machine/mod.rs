@@ -1,6 +1,6 @@
 //! Runs programs.
 //!
-//! Tile blocks run one after another, except that a tile block that waits for others is suspended ([`turns`]). Each
+//! Tile blocks run one after another, except that a tile block that waits for others is suspended ([`scheduler`]). Each
 //! runs its ops in program order. This is one of the executions that the language allows, whatever the tokens are. A
 //! value is a tile of [`Scalar`]s, a view or a token, and an op computes its results element by element. Undefined
 //! behavior ends the run with an [`Error`] that names the op.
@@ -11,18 +11,18 @@ mod control;
 mod elementwise;
 mod matrix;
 mod promises;
+mod scheduler;
 mod shape;
 #[cfg(test)]
 mod tests;
-mod turns;
 
 use self::aggregate::Bound;
 use self::promises::Breaches;
 pub use self::promises::{BrokenPromise, Promises};
-use crate::memory::{Fault, Memory, Place};
+use crate::memory::{ElementAddress, Fault, Memory};
 use crate::program::{Entry, Op, OpKind, Program, Value};
-use crate::race::{Past, Races};
-use crate::scalar::{Scalar, State};
+use crate::race::{EventSet, Races};
+use crate::scalar::{Certainty, Scalar};
 use crate::types::{Element, Number, TileType, Type};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
@@ -49,7 +49,7 @@ enum Datum {
     Tile(Elements),
     /// Also used for views: their type says how they tile the tensor.
     Tensor(Rc<Tensor>),
-    Token(Past),
+    Token(EventSet),
 }
 
 /// Why a run ended early.
@@ -137,7 +137,7 @@ pub struct Machine<'p> {
 }
 
 /// Elements that were the target of atomic sums: the last value, and the bound for the summands.
-type Sums = FxHashMap<Place, (Scalar, Bound)>;
+type Sums = FxHashMap<ElementAddress, (Scalar, Bound)>;
 
 impl<'p> Machine<'p> {
     /// Allocates and initializes the globals.
@@ -150,7 +150,7 @@ impl<'p> Machine<'p> {
             let address = memory.allocate_unknown(&format!("@{}", g.name), size, g.alignment.max(1));
             for (i, bits) in g.values.iter().enumerate() {
                 // The allocation has room for all elements.
-                let _ = memory.write(place(address, i as u64, n), n, Scalar::exact(*bits));
+                let _ = memory.write(element_address(address, i as u64, n), n, Scalar::exact(*bits));
             }
             if g.constant {
                 memory.protect(address);
@@ -167,7 +167,7 @@ impl<'p> Machine<'p> {
 
     /// The first `count` elements of an array of numbers in memory. Elements outside of allocations are unknown.
     pub fn array(&mut self, address: u64, n: Number, count: usize) -> Vec<Scalar> {
-        let element = |m: &mut Memory, i| m.read(place(address, i, n), n).unwrap_or(Scalar::unknown(0));
+        let element = |m: &mut Memory, i| m.read(element_address(address, i, n), n).unwrap_or(Scalar::unknown(0));
         (0..count as u64).map(|i| element(&mut self.memory, i)).collect()
     }
 
@@ -194,10 +194,10 @@ impl<'p> Machine<'p> {
 }
 
 /// The address of element `index` of an array of numbers.
-fn place(base: u64, index: u64, n: Number) -> Place {
+fn element_address(base: u64, index: u64, n: Number) -> ElementAddress {
     match n {
-        Number::E2m1 => Place { address: base.wrapping_add(index / 2), high_nibble: index % 2 == 1 },
-        _ => Place::at(base.wrapping_add(index.wrapping_mul(u64::from(n.stored_bits() / 8)))),
+        Number::E2m1 => ElementAddress { address: base.wrapping_add(index / 2), high_nibble: index % 2 == 1 },
+        _ => ElementAddress::at(base.wrapping_add(index.wrapping_mul(u64::from(n.stored_bits() / 8)))),
     }
 }
 
@@ -210,7 +210,7 @@ enum Flow {
 }
 
 /// The state of a tile block while it runs.
-struct Run<'r> {
+struct Executor<'r> {
     entry: &'r Entry,
     memory: &'r mut Memory,
     races: Option<&'r mut Races>,
@@ -245,7 +245,7 @@ fn one(elements: Vec<Scalar>) -> Outcome {
     Ok(vec![Datum::Tile(Rc::new(elements))])
 }
 
-impl Run<'_> {
+impl Executor<'_> {
     fn error(&self, op: &Op, cause: Cause) -> Error {
         Error { cause, op: op.kind.mnemonic().into(), location: op.location.clone(), block: self.block }
     }
@@ -276,7 +276,7 @@ impl Run<'_> {
 
     /// Returns the bits of an element that a decision depends on, and records a guess if they are not exact.
     fn decide(&mut self, x: Scalar, what: &str) -> u64 {
-        if x.state != State::Exact && self.report.guess.is_none() {
+        if x.certainty != Certainty::Exact && self.report.guess.is_none() {
             self.report.guess = Some(format!("{}: {what}", self.location));
         }
         x.bits
@@ -340,10 +340,10 @@ impl Run<'_> {
             | OpKind::GetTensorShape
             | OpKind::GetIndexSpaceShape => self.access(op),
             OpKind::Offset => self.offset(op),
-            OpKind::MakeToken => Ok(vec![Datum::Token(Past::default())]),
+            OpKind::MakeToken => Ok(vec![Datum::Token(EventSet::default())]),
             // There are no dependent launches and no aliases of addresses here, so tokens alone order accesses.
             OpKind::JoinTokens | OpKind::LaunchDependents | OpKind::WaitForGrids | OpKind::FenceAlias => {
-                let mut all = Past::default();
+                let mut all = EventSet::default();
                 for v in &op.operands {
                     match &self.values[v.index()] {
                         Datum::Token(past) => all = all.join(past),
@@ -369,7 +369,7 @@ impl Run<'_> {
                 self.report.output += &text;
                 let after = match op.operands.last().filter(|_| *token).map(|v| &self.values[v.index()]) {
                     Some(Datum::Token(past)) => past.clone(),
-                    _ => Past::default(),
+                    _ => EventSet::default(),
                 };
                 // Before 13.2 the op did not return a token.
                 Ok(vec![Datum::Token(after); op.results.len()])

@@ -5,7 +5,7 @@
 //! So if a value is used only as a stride of tensor views, its promise is checked where the views are made, and only
 //! for views with several elements along the dimension.
 
-use super::{Cause, Outcome, Run, Tensor, coordinates, index, number_of};
+use super::{Cause, Executor, Outcome, Tensor, coordinates, index, number_of};
 use crate::int;
 use crate::program::{Block, Entry, Op, OpKind, Promise, Signedness, Value};
 use crate::text;
@@ -80,7 +80,7 @@ fn stride_operands(made: &Type, operands: &[Value]) -> Vec<(usize, Value)> {
     dims.into_iter().zip(operands[first..].iter().copied()).collect()
 }
 
-impl Run<'_> {
+impl Executor<'_> {
     pub(super) fn assume(&mut self, op: &Op, promise: &Promise) -> Outcome {
         let (v, data) = (op.operands[0], vec![self.values[op.operands[0].index()].clone()]);
         let Some(result) = op.results.first().filter(|_| self.limits.promises != Promises::Trust) else {

@@ -1,11 +1,11 @@
 //! Ops that create tiles or move elements.
 
-use super::{Cause, Outcome, Run, coordinates, index, malformed, one};
+use super::{Cause, Executor, Outcome, coordinates, index, malformed, one};
 use crate::program::{Op, OpKind};
-use crate::scalar::{Scalar, State};
+use crate::scalar::{Certainty, Scalar};
 use crate::types::Number;
 
-impl Run<'_> {
+impl Executor<'_> {
     pub(super) fn shape(&mut self, op: &Op) -> Outcome {
         let result = self.tile_type(*op.results.first().ok_or_else(|| malformed("the op has a result"))?)?.clone();
         let count = result.count();
@@ -106,8 +106,8 @@ fn repack(source: &[Scalar], from: Number, to: Number, count: usize) -> Vec<Scal
             let Some(part) = source.get(at / width) else { break };
             let word = part.bits << pad(from);
             element.bits |= (word >> (at % width) & 1) << bit;
-            if part.state != State::Exact {
-                element.state = State::Unknown;
+            if part.certainty != Certainty::Exact {
+                element.certainty = Certainty::Unknown;
             }
         }
         element.bits >>= pad(to);

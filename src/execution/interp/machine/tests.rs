@@ -6,20 +6,20 @@ use crate::program::{
     AccessOrder, Block, Entry, FloatMode, Op, OpKind, Order, Overflow, Predicate, Program, Promise, Scope, Signedness,
     Update, Value,
 };
-use crate::types::{Cut, Element, Number, Padding, TensorType, TileType, Type, ViewType};
+use crate::types::{Element, Number, Padding, TensorType, TileType, Tiling, Type, ViewType};
 
 /// An entry under construction, with one open region.
-struct Body {
+struct EntryBuilder {
     entry: Entry,
     ops: Vec<Op>,
 }
 
-impl Body {
-    fn new(parameters: &[Type]) -> (Body, Vec<Value>) {
+impl EntryBuilder {
+    fn new(parameters: &[Type]) -> (EntryBuilder, Vec<Value>) {
         let mut entry = Entry { name: "k".into(), ..Entry::default() };
         let values: Vec<Value> = parameters.iter().map(|t| entry.value(t.clone())).collect();
         entry.body.arguments = values.clone();
-        (Body { entry, ops: vec![] }, values)
+        (EntryBuilder { entry, ops: vec![] }, values)
     }
 
     fn op_at(&mut self, location: &str, kind: OpKind, operands: &[Value], results: &[Type]) -> Vec<Value> {
@@ -37,7 +37,7 @@ impl Body {
         self.op(OpKind::Constant([value as u32 as u64].into()), &[], &[int()])[0]
     }
 
-    fn region(&mut self, fill: impl FnOnce(&mut Body)) -> Block {
+    fn region(&mut self, fill: impl FnOnce(&mut EntryBuilder)) -> Block {
         let outer = std::mem::take(&mut self.ops);
         fill(self);
         Block { arguments: vec![], ops: std::mem::replace(&mut self.ops, outer) }
@@ -75,7 +75,7 @@ const RELAXED: AccessOrder = AccessOrder { order: Order::Relaxed, scope: Some(Sc
 
 /// Tile block `x` waits until the flag is `last - x`, prints its number and adds one.
 fn chain(last: i32, look: Look) -> Program {
-    let (mut b, p) = Body::new(&[pointer()]);
+    let (mut b, p) = EntryBuilder::new(&[pointer()]);
     let x = b.op(OpKind::GetTileBlockId, &[], &[int(), int(), int()])[0];
     let last = b.int(last);
     let wanted = b.op(OpKind::SubI(Overflow::default()), &[last, x], &[int()])[0];
@@ -140,7 +140,7 @@ fn waiting_for_nothing_ends() {
 /// Makes a view of two rows, or of one, whose stride may break its promise. With `uses`, the stride is also used
 /// elsewhere.
 fn strided(uses: bool) -> Program {
-    let (mut b, p) = Body::new(&[pointer(), int(), int()]);
+    let (mut b, p) = EntryBuilder::new(&[pointer(), int(), int()]);
     let by_8 = OpKind::Assume(Promise::DivBy { divisor: 8, groups: None });
     let first = b.op_at("promise", by_8, &[p[2]], &[int()])[0];
     let second = b.op(OpKind::Assume(Promise::Bounded { low: Some(0), high: None }), &[first], &[int()])[0];
@@ -197,10 +197,10 @@ fn promises_about_strides_that_no_address_uses_hold() {
 #[test]
 fn tiles_outside_are_undefined_or_masked() {
     let tensor = TensorType { element: Number::I32, shape: vec![Some(4)], strides: vec![Some(1)] };
-    let cut = Cut::Partition { dim_map: vec![0] };
-    let view = ViewType { tile: vec![4], tensor: tensor.clone(), cut, padding: Some(Padding::Zero) };
+    let tiling = Tiling::Partition { dim_map: vec![0] };
+    let view = ViewType { tile: vec![4], tensor: tensor.clone(), tiling, padding: Some(Padding::Zero) };
     let tile = Type::Tile(TileType::of(&[4], Number::I32));
-    let (mut b, p) = Body::new(&[pointer(), int()]);
+    let (mut b, p) = EntryBuilder::new(&[pointer(), int()]);
     let made = b.op(OpKind::MakeTensorView, &[p[0]], &[Type::Tensor(tensor)]);
     let made = b.op(OpKind::MakeView, &made, &[Type::View(view)])[0];
     let load = OpKind::LoadView { access: AccessOrder::WEAK, token: false, inbounds: vec![] };
@@ -236,7 +236,7 @@ fn bodies_that_round_promise_nothing() {
         (true, [1.0, 2.0, 3.0, 4.0], true),
         (true, [1.0, 1e-9, -1e-9, 1e-9], false),
     ] {
-        let (mut b, _) = Body::new(&[]);
+        let (mut b, _) = EntryBuilder::new(&[]);
         let tile = Type::Tile(TileType::of(&[4], Number::F32));
         let bits: Vec<u64> = values.iter().map(|v| v.to_bits().into()).collect();
         let x = b.op(OpKind::Constant(bits.into()), &[], std::slice::from_ref(&tile));

@@ -3,7 +3,7 @@
 use super::{Generator, Need, Traits, storable};
 use crate::case::Parameter;
 use tile_interp::program::{AccessOrder, Global, OpKind, Order, Overflow, Predicate, Scope, Signedness, Update, Value};
-use tile_interp::types::{Cut, Element, Number, Padding, TensorType, TileType, Type, ViewType};
+use tile_interp::types::{Element, Number, Padding, TensorType, TileType, Tiling, Type, ViewType};
 
 /// A piece of memory that a tile block has for itself.
 struct Area {
@@ -150,7 +150,7 @@ impl Generator {
         n: Number,
         extents: &[u64],
         tile: &[usize],
-        cut: Cut,
+        tiling: Tiling,
         padding: Option<Padding>,
     ) -> Value {
         let mut strides = vec![1; extents.len()];
@@ -171,7 +171,7 @@ impl Generator {
             &[(Type::Tensor(tensor.clone()), Traits::default())],
             vec![],
         )[0];
-        let view = ViewType { tile: tile.to_vec(), tensor, cut, padding };
+        let view = ViewType { tile: tile.to_vec(), tensor, tiling, padding };
         self.emit_all(OpKind::MakeView, &[t], &[(Type::View(view), Traits::default())], vec![])[0]
     }
 
@@ -203,8 +203,8 @@ impl Generator {
         let mut along: Vec<u64> = vec![];
         for d in &tile {
             let tiles = 1 + self.rng.below(2) as u64;
-            let cut = if self.rng.coin() { self.rng.below(*d) as u64 } else { 0 };
-            along.push(*d as u64 * tiles - cut);
+            let short = if self.rng.coin() { self.rng.below(*d) as u64 } else { 0 };
+            along.push(*d as u64 * tiles - short);
         }
         let map = self.permutation(rank);
         let mut extents = vec![0; rank];
@@ -222,11 +222,11 @@ impl Generator {
         let (base, _) = self.input(n, extents.iter().product::<u64>() as usize, small);
         let traits = Traits { loose: false, small };
         let access = self.load_access();
-        let (cut, indices) = match self.rng.below(4) {
+        let (tiling, indices) = match self.rng.below(4) {
             0 => {
                 let steps: Vec<u64> = tile.iter().map(|d| 1 + self.rng.below(2 * d) as u64).collect();
                 let spaces: Vec<u64> = along.iter().zip(&steps).map(|(a, s)| a.div_ceil(*s)).collect();
-                (Cut::Strided { steps, dim_map: map }, self.some_indices(&spaces))
+                (Tiling::Strided { steps, dim_map: map }, self.some_indices(&spaces))
             }
             1 => {
                 // Rows in any order; the others by their first element.
@@ -234,14 +234,14 @@ impl Generator {
                 let mut indices = self.some_indices(&extents_of_gather(&extents));
                 let rows = self.rows(tile[sparse_dim], extents_of_gather(&extents)[sparse_dim]);
                 indices[sparse_dim] = rows;
-                (Cut::GatherScatter { sparse_dim }, indices)
+                (Tiling::GatherScatter { sparse_dim }, indices)
             }
             _ => {
                 let spaces: Vec<u64> = along.iter().zip(&tile).map(|(a, d)| a.div_ceil(*d as u64)).collect();
-                (Cut::Partition { dim_map: map }, self.some_indices(&spaces))
+                (Tiling::Partition { dim_map: map }, self.some_indices(&spaces))
             }
         };
-        let view = self.view(base, n, &extents, &tile, cut, padding);
+        let view = self.view(base, n, &extents, &tile, tiling, padding);
         if self.rng.one_in(8) {
             self.queries(view, rank);
         }
@@ -274,8 +274,8 @@ impl Generator {
     fn queries(&mut self, view: Value, rank: usize) {
         let n = self.rng.pick(&[Number::I32, Number::I64]);
         let results = vec![(Type::Tile(TileType::scalar(n)), Traits::default()); rank];
-        let Type::View(ViewType { cut, .. }) = self.entry.ty(view).clone() else { return };
-        if !matches!(cut, Cut::GatherScatter { .. }) {
+        let Type::View(ViewType { tiling, .. }) = self.entry.ty(view).clone() else { return };
+        if !matches!(tiling, Tiling::GatherScatter { .. }) {
             self.emit_all(OpKind::GetIndexSpaceShape, &[view], &results, vec![]);
         }
         let tensor = self.open.iter().flatten().rev().find(|op| op.results == [view]).map(|op| op.operands[0]);
@@ -346,20 +346,20 @@ impl Generator {
         let mut extents = vec![0; rank];
         for (d, m) in map.iter().enumerate() {
             let tiles = if d == blocked { self.blocks() } else { 1 };
-            let cut = if self.rng.one_in(3) { self.rng.below(tile[d]) } else { 0 };
-            extents[*m] = (tile[d] * tiles - cut) as u64;
+            let short = if self.rng.one_in(3) { self.rng.below(tile[d]) } else { 0 };
+            extents[*m] = (tile[d] * tiles - short) as u64;
         }
         let base = self.output(n, extents.iter().product::<u64>() as usize);
         let zero = self.scalar(Number::I32, 0);
         let indices = (0..rank).map(|d| if d == blocked { self.block_id } else { zero });
         let indices: Vec<Value> = indices.collect();
-        let cut = if self.rng.one_in(3) {
+        let tiling = if self.rng.one_in(3) {
             let steps = tile.iter().map(|d| *d as u64).collect();
-            Cut::Strided { steps, dim_map: map }
+            Tiling::Strided { steps, dim_map: map }
         } else {
-            Cut::Partition { dim_map: map }
+            Tiling::Partition { dim_map: map }
         };
-        let view = self.view(base, n, &extents, &tile, cut, None);
+        let view = self.view(base, n, &extents, &tile, tiling, None);
         let operands: Vec<Value> = [v, view].into_iter().chain(indices).collect();
         let access = self.store_access();
         self.emit_access(OpKind::StoreView { access, token: false, inbounds: vec![] }, &operands, None);
@@ -410,7 +410,7 @@ impl Generator {
     /// Reads and writes of the same memory in different ways, with the tokens that make them right.
     fn chain(&mut self) {
         let mut area = self.area();
-        let shape = self.cut(area.count);
+        let shape = self.area_shape(area.count);
         for _ in 0..self.rng.range(2, 4) {
             let t = TileType::of(&shape, area.number);
             match self.rng.below(5) {
@@ -424,7 +424,7 @@ impl Generator {
                 }
             }
         }
-        let other = self.cut(area.count);
+        let other = self.area_shape(area.count);
         let t = TileType::of(&other, area.number);
         let v = self.load_area(&mut area, &t);
         if self.rng.coin() {
@@ -433,7 +433,7 @@ impl Generator {
     }
 
     /// So many elements in a shape.
-    fn cut(&mut self, count: usize) -> Vec<usize> {
+    fn area_shape(&mut self, count: usize) -> Vec<usize> {
         let rows = 1usize << self.rng.below(count.ilog2() as usize + 1);
         if self.rng.coin() { vec![count] } else { vec![rows, count / rows] }
     }
@@ -556,8 +556,8 @@ impl Generator {
         let t = TileType::of(&shape, n);
         let extents: Vec<u64> = shape.iter().map(|d| *d as u64 - self.rng.below(*d) as u64 / 2).collect();
         let base = self.output(n, extents.iter().product::<u64>() as usize);
-        let cut = Cut::Partition { dim_map: (0..shape.len()).collect() };
-        let view = self.view(base, n, &extents, &shape, cut, None);
+        let tiling = Tiling::Partition { dim_map: (0..shape.len()).collect() };
+        let view = self.view(base, n, &extents, &shape, tiling, None);
         let indices = self.some_indices(&vec![1; shape.len()]);
         let v = self.operand(&t, if update == Update::AddF { Need::Small } else { Need::Tight });
         let access = AccessOrder { order: Order::Relaxed, scope: Some(Scope::Device) };

@@ -6,7 +6,7 @@
 use super::{Generator, Need, Traits};
 use crate::case::Parameter;
 use tile_interp::program::{AccessOrder, FloatMode, OpKind, Overflow, Predicate, Promise, Rounding, Signedness, Value};
-use tile_interp::types::{Cut, Element, Number, Padding, TensorType, TileType, Type, ViewType};
+use tile_interp::types::{Element, Number, Padding, TensorType, TileType, Tiling, Type, ViewType};
 
 /// A tensor that operands are tiles of.
 #[derive(Clone)]
@@ -194,8 +194,8 @@ impl Generator {
         let turn = |list: [usize; 2]| if after { [list[1], list[0]] } else { list };
         let loaded = TileType::of(&turn(o.tile), o.ty.element);
         let dim_map = if in_view { vec![1, 0] } else { vec![0, 1] };
-        let cut = Cut::Partition { dim_map };
-        let view = ViewType { tile: loaded.shape.clone(), tensor: o.ty.clone(), cut, padding: o.padding };
+        let tiling = Tiling::Partition { dim_map };
+        let view = ViewType { tile: loaded.shape.clone(), tensor: o.ty.clone(), tiling, padding: o.padding };
         let view = self.emit_all(OpKind::MakeView, &[o.tensor], &[(Type::View(view), Traits::default())], vec![])[0];
         let at = if after { [at[1], at[0]] } else { at };
         let kind = OpKind::LoadView { access: AccessOrder::WEAK, token: false, inbounds: vec![] };
@@ -494,8 +494,8 @@ impl Generator {
         let t = p.sum.with(Element::Number(to));
         let extents = [t.shape[0] * self.blocks(), t.shape[1]];
         let out = self.tensor(to, extents, [t.shape[0], t.shape[1]], false);
-        let cut = Cut::Partition { dim_map: vec![0, 1] };
-        let view = ViewType { tile: t.shape.clone(), tensor: out.ty.clone(), cut, padding: None };
+        let tiling = Tiling::Partition { dim_map: vec![0, 1] };
+        let view = ViewType { tile: t.shape.clone(), tensor: out.ty.clone(), tiling, padding: None };
         let view = self.emit_all(OpKind::MakeView, &[out.tensor], &[(Type::View(view), Traits::default())], vec![])[0];
         let mut narrow = self.derive(OpKind::FToF { rounding: Rounding::NearestEven }, &[v], t.clone());
         let kind = |token| OpKind::StoreView { access: AccessOrder::WEAK, token, inbounds: vec![] };

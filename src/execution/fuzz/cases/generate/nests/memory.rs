@@ -4,7 +4,7 @@ use super::super::{Generator, Traits};
 use super::{Nest, State};
 use crate::case::Parameter;
 use tile_interp::program::{AccessOrder, OpKind, Value};
-use tile_interp::types::{Cut, Element, Number, TensorType, TileType, Type, ViewType};
+use tile_interp::types::{Element, Number, TensorType, TileType, Tiling, Type, ViewType};
 
 /// A buffer with a tile for each tile block.
 pub(super) struct Area {
@@ -70,7 +70,7 @@ impl Generator {
             order.swap(rank - 1, rank - 2);
         }
         let tile: Vec<usize> = order.iter().map(|d| tile[*d]).collect();
-        let view = ViewType { tile: tile.clone(), tensor, cut: Cut::Partition { dim_map: order }, padding: None };
+        let view = ViewType { tile: tile.clone(), tensor, tiling: Tiling::Partition { dim_map: order }, padding: None };
         let view = self.emit_all(OpKind::MakeView, &[made], &[(Type::View(view), Traits::default())], vec![])[0];
         Shown { view, tile: TileType::of(&tile, number), turned, rank }
     }

@@ -6,7 +6,7 @@ use super::Nest;
 use crate::case::Parameter;
 use tile_interp::format::{Real, Round, encode};
 use tile_interp::program::{AccessOrder, FloatMode, OpKind, Overflow, Predicate, Promise, Rounding, Signedness, Value};
-use tile_interp::types::{Cut, Element, Number, Padding, TensorType, TileType, Type, ViewType};
+use tile_interp::types::{Element, Number, Padding, TensorType, TileType, Tiling, Type, ViewType};
 
 /// A tensor that tiles are loaded from.
 #[derive(Clone)]
@@ -291,7 +291,7 @@ impl Generator {
         let view = ViewType {
             tile: tile.clone(),
             tensor: s.ty.clone(),
-            cut: Cut::Partition { dim_map: order.clone() },
+            tiling: Tiling::Partition { dim_map: order.clone() },
             padding: s.padding,
         };
         let results = [(Type::View(view), Traits::default())];

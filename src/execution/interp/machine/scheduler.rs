@@ -3,15 +3,15 @@
 //! A tile block may wait for another one by polling a flag, and the language does not define the order in which tile
 //! blocks start. So tile blocks run in time slices, round-robin in the order of their numbers. A slice ends when the
 //! tile block finishes, when an atomic or non-weak access returns the same value as the last time (it may be
-//! polling), or after [`TURN`] ops. If no tile block waits for another, they run one after another.
+//! polling), or after [`SLICE_OPS`] ops. If no tile block waits for another, they run one after another.
 //!
 //! After [`IDLE_ROUNDS`] rounds in which all tile blocks only poll and no byte of memory changes, the run ends with
 //! an error. A program that counts its polls could still make progress later, but the interpreter does not wait for
 //! that.
 
-use super::control::{Frame, Turn};
+use super::control::{Frame, SliceEnd};
 use super::promises::Breaches;
-use super::{Cause, Datum, Error, Limits, Machine, Report, Run};
+use super::{Cause, Datum, Error, Executor, Limits, Machine, Report};
 use crate::program::Entry;
 use crate::race::Races;
 use crate::scalar::Scalar;
@@ -21,7 +21,7 @@ use std::time::Instant;
 
 /// Maximum number of ops in a slice. Few tile blocks exceed it, which limits the number of suspended ones: the values
 /// of many would not fit in memory.
-const TURN: u64 = 1 << 20;
+const SLICE_OPS: u64 = 1 << 20;
 /// Rounds without progress after which the tile blocks count as deadlocked.
 const IDLE_ROUNDS: u64 = 1 << 14;
 
@@ -69,7 +69,7 @@ impl Machine<'_> {
             fresh.next().map(|at| TileBlock::new(entry, at, args)).or_else(|| started.pop_front())
         {
             let changes = self.memory.changes();
-            let mut run = Run {
+            let mut run = Executor {
                 entry,
                 memory: &mut self.memory,
                 races: races.as_mut(),
@@ -88,14 +88,14 @@ impl Machine<'_> {
                 deadline,
                 report,
             };
-            let turn = run.turn(&mut block.stack, TURN);
-            let waits = match turn {
-                Ok(Turn::Done(_)) => {
+            let end = run.run_slice(&mut block.stack, SLICE_OPS);
+            let waits = match end {
+                Ok(SliceEnd::Done(_)) => {
                     idle = 0;
                     continue;
                 }
-                Ok(Turn::Stopped) => Ok(false),
-                Ok(Turn::Waiting) => Ok(true),
+                Ok(SliceEnd::Stopped) => Ok(false),
+                Ok(SliceEnd::Waiting) => Ok(true),
                 Err(e) => Err(e),
             };
             let is_idle = matches!(waits, Ok(true)) && run.memory.changes() == changes;
