@@ -1,19 +1,18 @@
-//! Programs for a device that is somewhere else, and what it computed: the files that travel.
+//! Files that carry programs to a device on another machine and results back.
 //!
-//! *Pieces* go there, files of programs that are ready to run: a header in JSON with a 32-bit length before it, then
-//! the bytes that it counts, the contents of each buffer and each image. *Results* come back: blocks of zlib with a
-//! 32-bit length before each, in which a header in JSON ends with a line end and is followed by the buffers that
-//! changed. Both can be appended to, and a piece that is cut off at any place keeps what is whole. Numbers are
-//! little-endian.
+//! A *piece* is a file of compiled programs. Each entry has a 32-bit length, a JSON header of that length, and then
+//! the contents of each buffer and each image. A *results* file is a sequence of zlib blocks, each preceded by its
+//! 32-bit length. A block contains a JSON header that ends with a newline, followed by the buffers that changed. Both
+//! kinds of files can be appended to, and a truncated file keeps all complete entries. Numbers are little-endian.
 //!
-//! What a program should compute does not travel: it is named, by its seed or as a written test, and made again where
-//! results are judged. A digest says whether that gave the same program.
+//! The expected results are not part of the files. A program is identified by its seed or by the name of a written
+//! test and is generated again where results are compared. A digest detects a program that differs.
 
 use crate::case::{Argument, Case, Outcome};
 use serde::{Deserialize, Serialize};
 use std::io::{Read, Write};
 
-/// A program as it goes to a device.
+/// A program as it is sent to a device.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Program {
     pub name: String,
@@ -28,41 +27,41 @@ pub struct Program {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Slot {
-    /// The address of a buffer with so many bytes.
+    /// The address of a buffer with this number of bytes.
     Buffer(usize),
-    /// A value, its bytes in hexadecimal digits.
+    /// A value, as its bytes in hexadecimal.
     Value(String),
 }
 
-/// One way in which a program was compiled.
+/// A program compiled in one configuration.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Image {
     pub configuration: String,
-    /// Extents of a block of threads.
+    /// Extents of a CTA in threads.
     pub threads: [u32; 3],
-    /// Whether it can print.
+    /// Whether the program can print.
     pub prints: bool,
-    /// Its length.
+    /// Length of the image.
     pub bytes: usize,
 }
 
-/// What a device made of an image.
+/// The result of running one image on a device.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Received {
     pub name: String,
     pub configuration: String,
     pub digest: String,
-    /// For each buffer the number of its bytes, if they changed.
+    /// For each buffer, its length in bytes if it changed.
     #[serde(default)]
     pub buffers: Vec<Option<usize>>,
     #[serde(default)]
     pub printed: String,
-    /// Why there is no result.
+    /// The reason for which there are no results.
     #[serde(default)]
     pub error: Option<String>,
 }
 
-/// What tells two programs apart: 64 bits of FNV-1a over everything that a device gets but the image.
+/// Identifies a program: 64 bits of FNV-1a over everything that a device gets except the image.
 pub fn digest(case: &Case, text: &str) -> String {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     let mut add = |bytes: &[u8]| {
@@ -110,14 +109,14 @@ pub fn write_program(
         images: images.iter().map(|(image, _)| image.clone()).collect(),
     };
     let header = serde_json::to_vec(&program)?;
-    // In one piece: a process that ends here leaves all of it or nothing.
+    // A single write, so a process that is killed leaves a complete entry or nothing.
     let mut whole = (header.len() as u32).to_le_bytes().to_vec();
     whole.extend(header);
     whole.extend(payload);
     out.write_all(&whole)
 }
 
-/// Appends a result to those of a device; `buffers` has the bytes of those that changed.
+/// Appends a result to a results file. `buffers` holds the contents of the buffers that changed.
 pub fn write_result(out: &mut impl Write, result: &Received, buffers: &[&[u8]]) -> std::io::Result<()> {
     let mut encoder = flate2::write::ZlibEncoder::new(vec![], flate2::Compression::default());
     serde_json::to_writer(&mut encoder, result)?;
@@ -128,16 +127,16 @@ pub fn write_result(out: &mut impl Write, result: &Received, buffers: &[&[u8]]) 
     out.write_all(&block)
 }
 
-/// The results of a file.
+/// The contents of a results file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Results {
-    /// Each with the bytes of its buffers.
+    /// Each result with the bytes of its buffers.
     pub all: Vec<(Received, Vec<u8>)>,
-    /// Whether the file ends in the middle of one, which is dropped.
+    /// Whether the file ends in the middle of a result, which is dropped.
     pub cut: bool,
 }
 
-/// Reads the results of a device.
+/// Reads a results file.
 pub fn read_results(file: &[u8]) -> Result<Results, String> {
     let mut all = vec![];
     let mut rest = file;
@@ -159,7 +158,8 @@ pub fn read_results(file: &[u8]) -> Result<Results, String> {
 }
 
 impl Received {
-    /// As the outcome of a case. An error of the device, or what does not fit to the case, is the other value.
+    /// Converts the result to an outcome of `case`. Returns an error if the device reported one or the buffers do not
+    /// match.
     pub fn outcome(&self, payload: &[u8], case: &Case) -> Result<Outcome, String> {
         if let Some(error) = &self.error {
             return Err(error.clone());

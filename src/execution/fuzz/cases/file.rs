@@ -1,4 +1,4 @@
-//! Cases as text: a program of the dialect with comments that say what goes in and what comes out.
+//! Cases as text: a program of the dialect with comments that describe its inputs and outputs.
 //!
 //! ```text
 //! // The sum of both buffers.
@@ -11,11 +11,11 @@
 //! cuda_tile.module @m { entry @k(%a: tile<ptr<f32>>, %b: tile<ptr<f32>>, %n: tile<i32>) { ... } }
 //! ```
 //!
-//! There is a line for each parameter of the entry, in order. A number is decimal, or its bits after `0x`, or `inf`,
-//! `-inf` and `nan`; `*N` repeats it. After `->` stands what the buffer holds in the end: `nan` is any NaN, `~N` allows
-//! for so many units in the last place, `?` is anything. A buffer without `->` does not change. `prints` is one line of
-//! output; tile blocks print in any order. `error` is a part of the interpreter's complaint about a program that has no
-//! meaning.
+//! There is a line for each parameter of the entry, in order. A number is decimal, `0x` followed by its bits, `inf`,
+//! `-inf` or `nan`; `*N` repeats it. The final contents of the buffer follow after `->`: `nan` matches any NaN, `~N`
+//! permits an error of N units in the last place, and `?` matches anything. A buffer without `->` does not change.
+//! `prints` is one line of output; tile blocks print in any order. `error` is a part of the interpreter's error
+//! message for a program with undefined behavior.
 
 use crate::case::{Meaning, Parameter, show};
 use tile_interp::format::{self, Round, decode, encode};
@@ -27,16 +27,16 @@ use tile_interp::types::{Element, Number};
 /// A case whose program is text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct File {
-    /// What stands before the launch, without comment signs.
+    /// The comment lines before the launch, without comment markers.
     pub description: Vec<String>,
     pub grid: [u32; 3],
     pub parameters: Vec<Parameter>,
-    /// For each buffer its elements afterwards.
+    /// The expected elements of each buffer.
     pub want: Vec<Vec<Scalar>>,
     pub prints: Vec<String>,
-    /// Why the program has no meaning.
+    /// The expected error of a program with undefined behavior.
     pub error: Option<String>,
-    /// The program, without the comments that were read.
+    /// The program, without the comments that were parsed.
     pub text: String,
 }
 
@@ -53,7 +53,7 @@ pub fn number(name: &str) -> Option<Number> {
     Some(short)
 }
 
-/// One number, as a value or as what is wanted.
+/// Parses a number, as an input or as an expected value.
 pub fn scalar(word: &str, n: Number) -> Result<Scalar, String> {
     if word == "?" {
         return Ok(Scalar::unknown(0));
@@ -84,7 +84,7 @@ pub fn scalar(word: &str, n: Number) -> Result<Scalar, String> {
         }
         v as u64 & n.mask()
     } else if n == Number::F32 {
-        // Straight from the text: one rounding.
+        // Parse as f32 directly, so the value is rounded only once.
         u64::from(word.parse::<f32>().map_err(|_| bad())?.to_bits())
     } else {
         let v: f64 = word.parse().map_err(|_| bad())?;
@@ -93,7 +93,7 @@ pub fn scalar(word: &str, n: Number) -> Result<Scalar, String> {
     Ok(Scalar { bits, certainty: ulps.map_or(Certainty::Exact, Certainty::Near) })
 }
 
-/// Words with their repetitions.
+/// Parses numbers with repetitions.
 fn scalars(text: &str, n: Number) -> Result<Vec<Scalar>, String> {
     let mut out = vec![];
     for word in text.split_whitespace() {
@@ -106,7 +106,7 @@ fn scalars(text: &str, n: Number) -> Result<Vec<Scalar>, String> {
     Ok(out)
 }
 
-/// Memory with these numbers.
+/// The bytes of these numbers in memory.
 pub fn memory(numbers: &[Scalar], n: Number) -> Vec<u8> {
     if n == Number::E2m1 {
         return numbers.chunks(2).map(|p| p.iter().rev().fold(0, |b, x| b << 4 | x.bits as u8)).collect();
@@ -133,7 +133,7 @@ impl File {
                 file.text.push('\n');
                 continue;
             };
-            // Lines keep their numbers.
+            // Empty lines replace the comments, so line numbers stay the same.
             file.text.push('\n');
             let comment = comment.strip_prefix(' ').unwrap_or(comment);
             let parts = comment.split_once(':').map(|(key, rest)| (key, rest.strip_prefix(' ').unwrap_or(rest)));
@@ -182,7 +182,7 @@ impl File {
         Ok(())
     }
 
-    /// The whole text.
+    /// The text of the file.
     pub fn print(&self) -> String {
         let mut out = String::new();
         for line in &self.description {
@@ -215,7 +215,7 @@ impl File {
         out + &self.text
     }
 
-    /// What the comments say the program leaves.
+    /// The results that the comments describe.
     pub fn meaning(&self) -> Meaning {
         Meaning {
             buffers: self.want.clone(),
@@ -226,7 +226,7 @@ impl File {
         }
     }
 
-    /// Whether elements that a program computes are what the file wants, which may ask for less than is known.
+    /// Compares computed elements with the file's expectations, which may be weaker than the computed results.
     pub fn complaint(&self, got: &Meaning) -> Option<String> {
         let numbers = self.parameters.iter().filter_map(|p| match p {
             Parameter::Buffer { number, .. } => Some(*number),
@@ -254,7 +254,7 @@ impl File {
     }
 }
 
-/// A number as [`scalar`] reads it.
+/// Formats a number as [`scalar`] parses it.
 fn word(x: Scalar, n: Number) -> String {
     let digits = n.width().div_ceil(4) as usize;
     let value = match x.certainty {

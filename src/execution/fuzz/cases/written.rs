@@ -1,6 +1,6 @@
-//! Written tests as programs: the files of `tests/semantics`, and the programs that its tables stand for.
+//! Written tests as programs: the files of `tests/semantics`, and the programs that its tables describe.
 //!
-//! The README of that folder says how tables are written.
+//! The README of that folder describes the format of the tables.
 
 use crate::case::Parameter;
 use crate::file::{self, File};
@@ -11,7 +11,7 @@ use tile_interp::program::Signedness;
 use tile_interp::scalar::Scalar;
 use tile_interp::types::Number;
 
-/// The programs of a file or of a folder with tables and programs, with their names, in order.
+/// The programs in a file, or in a folder of tables and programs, with their names, in order.
 pub fn programs(path: &Path) -> Result<Vec<(String, Source)>, String> {
     if !path.is_dir() {
         return of_file(path);
@@ -26,7 +26,7 @@ pub fn programs(path: &Path) -> Result<Vec<(String, Source)>, String> {
     Ok(all)
 }
 
-/// Those of one file; none if it holds neither a program nor a table.
+/// The programs of one file; empty if it is neither a program nor a table.
 fn of_file(path: &Path) -> Result<Vec<(String, Source)>, String> {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     match path.extension().and_then(|e| e.to_str()) {
@@ -41,9 +41,9 @@ fn read(path: &Path) -> Result<String, String> {
     std::fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))
 }
 
-/// Where a program comes from. [`Source::file`] reads it: a run looks at few of thousands.
+/// The source of a test program. [`Source::file`] reads it on demand, because a run needs few of the thousands.
 pub enum Source {
-    /// A file that holds the program with its numbers.
+    /// A file with the program and its data.
     Program(PathBuf),
     /// A block of a table, by the offsets of its lines.
     Block { table: Arc<str>, header: usize, rows: Vec<usize>, constants: bool },
@@ -110,7 +110,7 @@ fn table(stem: &str, text: &str) -> Result<Vec<(String, Source)>, String> {
 
 /// The first line of a block.
 struct Header {
-    /// Of the operands and the result.
+    /// The types of the operands and the result.
     types: Vec<Number>,
     op: String,
 }
@@ -134,21 +134,21 @@ impl Header {
         words.iter().zip(&self.types).map(|(w, n)| file::scalar(w, *n)).collect()
     }
 
-    /// A kernel that applies the op to all rows at once. Its operands come from memory, or are constants, which the
-    /// compiler may compute with itself.
+    /// A kernel that applies the op to all rows at once. Its operands are loaded from memory, or are constants that
+    /// the compiler may fold.
     fn program(&self, rows: &[Vec<Scalar>], constants: bool) -> File {
         let narrow = self.types.iter().any(|n| n.width() == 4);
         let count = rows.len().next_power_of_two().max(if narrow { 2 } else { 1 });
-        // A tile has as many elements as the next power of two: the last row again.
+        // The number of elements of a tile is a power of two, so the last row is repeated.
         let column = |c: usize| -> Vec<Scalar> { (0..count).map(|r| rows[r.min(rows.len() - 1)][c]).collect() };
         let result = self.types.len() - 1;
         let tile = |c: usize| format!("tile<{count}x{}>", self.types[c]);
-        // Elements of four bits are in memory as bytes of two of them.
+        // 4-bit elements are stored as bytes that hold two of them.
         let stored = |c: usize| match self.types[c] {
             n if n.width() == 4 => (Number::I8, count / 2),
             n => (n, count),
         };
-        // There are no constants of type i4.
+        // The language does not have constants of type i4.
         let in_memory = |c: usize| c == result || !constants || self.types[c] == Number::I4;
         let mut text = String::from("cuda_tile.module @m {\n  entry @k(");
         let list: Vec<String> =
@@ -203,7 +203,7 @@ impl Header {
     }
 }
 
-/// Pairs of elements of four bits as bytes, the first in the low half.
+/// Packs pairs of 4-bit elements into bytes, the first element in the low half.
 fn bytes(elements: &[Scalar]) -> Vec<Scalar> {
     let byte = |pair: &[Scalar]| {
         let bits = pair.iter().rev().fold(0, |b, x| b << 4 | x.bits);
@@ -212,7 +212,7 @@ fn bytes(elements: &[Scalar]) -> Vec<Scalar> {
     elements.chunks(2).map(byte).collect()
 }
 
-/// An element of a constant.
+/// Formats an element of a constant.
 fn literal(bits: u64, n: Number) -> String {
     match n {
         Number::I1 => (bits != 0).to_string(),

@@ -1,7 +1,7 @@
-//! Programs for a device that is somewhere else: `--export` makes them ready, `--judge` compares what came back.
+//! Programs for a device on another machine: `--export` prepares them, and `--compare` compares the results.
 //!
-//! The workers of an export say of each program what became of it, as those of a campaign do, and write pieces of a
-//! hundred.
+//! The workers of an export report each program as those of a campaign do, and write pieces of up to a hundred
+//! programs.
 
 use super::{Options, line, say, share};
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,10 +18,12 @@ use tile_fuzz::written::{self, Source};
 use tileiras::fuzz::differential::device::{Subject, refused};
 use tileiras::fuzz::differential::{self, Failure};
 
-/// How many programs a piece has, at most: a device goes on with the next one when a program kills it too often.
+/// Maximum number of programs in a piece. If programs kill a piece too often, the device continues with the next
+/// piece.
 const PIECE: usize = 100;
 
-/// What `--export` leaves beside the pieces: a line for each image, with its program's digest, configuration and name.
+/// A file that `--export` writes next to the pieces: a line with digest, configuration and program name for each
+/// image.
 const LIST: &str = "programs.txt";
 
 fn told<T, E: std::fmt::Display>(path: &Path, result: Result<T, E>) -> Result<T, String> {
@@ -38,7 +40,7 @@ fn written_tests(paths: &[PathBuf]) -> Result<Vec<(String, Source)>, String> {
 
 //===-- there ---------------------------------------------------------------//
 
-/// The programs of an export by their numbers: seeds, then written tests.
+/// The programs of an export by number: seeds, then written tests.
 struct Programs {
     seeds: std::ops::Range<u64>,
     files: Vec<(String, Source)>,
@@ -190,10 +192,10 @@ fn made(subject: Result<Option<Subject>, Failure>, options: &Options, number: u6
 
 //===-- and back ------------------------------------------------------------//
 
-/// A program's results: by configuration, the last one of each, with their bytes.
+/// The results of a program by configuration: the last one for each, with the contents of its buffers.
 type Results = BTreeMap<String, (Received, Vec<u8>)>;
 
-/// How a configuration fared.
+/// Number of programs in a configuration that passed, failed, or lack a result.
 #[derive(Clone, Copy, Default)]
 struct Count {
     passed: usize,
@@ -216,7 +218,7 @@ pub fn judge(path: &Path, options: &Options) -> Result<bool, String> {
     let mut by_name: BTreeMap<String, Results> = BTreeMap::new();
     for (result, payload) in results {
         let known = by_name.entry(result.name.clone()).or_default();
-        // Of several errors the first says most: the others are of a piece that was begun again without the program.
+        // Keep the first of several errors. Later ones come from a piece that was restarted without the program.
         let errors = |r: &Received| r.error.is_some();
         if !(errors(&result) && known.get(&result.configuration).is_some_and(|(r, _)| errors(r))) {
             known.insert(result.configuration.clone(), (result, payload));
@@ -252,7 +254,7 @@ pub fn judge(path: &Path, options: &Options) -> Result<bool, String> {
     Ok(all.failures.is_empty() && missing.is_empty())
 }
 
-/// The seed that a program is named after.
+/// The seed in a program's name.
 fn seed(name: &str) -> Option<u64> {
     name.strip_prefix("seed ")?.parse().ok()
 }
@@ -302,7 +304,7 @@ fn judge_program(name: &str, results: &Results, files: &BTreeMap<String, Source>
     found
 }
 
-/// Writes a random program as a file that `--check` takes; written tests are files already.
+/// Writes a random program as a file for `--check`. Written tests already are such files.
 fn save(name: &str, message: &str, subject: &Subject, out: &Path) -> Result<(), String> {
     if seed(name).is_none() {
         return Ok(());
@@ -325,7 +327,7 @@ impl Judgement {
     }
 }
 
-/// What was exported and has no result: configuration and name. Counts them.
+/// Counts and returns the exported images without a result: configuration and name.
 fn missing(
     folder: &Path,
     results: &BTreeMap<String, Results>,

@@ -1,9 +1,9 @@
 //! Compares compiled code with the reference interpreter on random programs: `cargo xtask fuzz-kernels`.
 //!
-//! The command starts workers, processes of its own, and gives each a share of the seeds. A worker says what becomes of
-//! each seed on its standard output; one that dies names the seed it died of by what it said last, and another takes
-//! over behind it. Failures are reduced at the end, again in processes of their own, and written as files that
-//! `tests/semantics` can take as they are. The page `docs/fuzzing.md` says what is compared and by which rule.
+//! The command starts worker processes, and each tests a share of the seeds. A worker reports each seed on its
+//! standard output. If a worker dies, its last line names the seed, and another worker continues after that seed. At
+//! the end failures are reduced, also in separate processes, and written as files in the format of `tests/semantics`.
+//! `docs/fuzzing.md` describes what is compared and by which rules.
 
 mod device;
 mod plans;
@@ -56,14 +56,14 @@ usage: tile-fuzz [options]
 struct Options {
     seed: u64,
     count: u64,
-    /// What programs are about, if not anything.
+    /// Restricts the programs to one kind.
     only: Option<Kind>,
     jobs: usize,
     plan: Plan,
     out: PathBuf,
     reduce: bool,
     mode: Mode,
-    /// Of a worker: every how many numbers it has one, and its first.
+    /// For a worker: the distance between its seeds, and its first seed.
     worker: Option<(u64, u64)>,
     files: Vec<PathBuf>,
     form: Form,
@@ -71,7 +71,7 @@ struct Options {
 }
 
 impl Options {
-    /// Whether a program of a seed is among those that are asked for.
+    /// Whether the options select the program of a seed.
     fn wants(&self, seed: u64) -> bool {
         self.only.is_none_or(|kind| Kind::of(seed) == kind)
     }
@@ -197,14 +197,14 @@ fn main() -> ExitCode {
     }
 }
 
-/// One line: no line ends, not too long.
+/// Joins a text into a single line of limited length.
 fn line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(400).collect()
 }
 
 //===-- a worker ------------------------------------------------------------//
 
-/// What a worker says to its parent.
+/// Sends a line from a worker to its parent.
 fn say(text: String) -> Result<(), String> {
     let mut out = std::io::stdout().lock();
     writeln!(out, "{text}").and_then(|()| out.flush()).map_err(|e| e.to_string())
@@ -257,7 +257,7 @@ struct Tally {
     guesses: u64,
     runs: u64,
     elements: [u64; 3],
-    /// Microseconds of the generator, the interpreter, the compiler and the simulator.
+    /// Microseconds spent in the generator, the interpreter, the compiler and the simulator.
     times: [u64; 4],
     unsupported: BTreeMap<String, u64>,
     failures: BTreeMap<u64, String>,
@@ -293,8 +293,8 @@ fn campaign(options: &Options, words: &[String]) -> Result<bool, String> {
     Ok(tally.failures.is_empty())
 }
 
-/// Shares numbers out to `jobs` processes of this program, and gives what they say of each to `note`. A number counts
-/// as progress when it is begun.
+/// Distributes numbers over `jobs` processes of this program and passes their reports to `note`. A number counts as
+/// progress when a worker starts it.
 fn share(
     all: Range<u64>,
     jobs: usize,
@@ -318,7 +318,7 @@ fn share(
                     }
                 };
                 if let Err(message) = supervise(first..all.end, jobs, words, &mut note) {
-                    // The receiver lives as long as this function.
+                    // The receiver is alive until this function returns.
                     let _ = sender.send(message);
                 }
             });
@@ -328,7 +328,7 @@ fn share(
     receiver.recv().map_or(Ok(()), Err)
 }
 
-/// Runs the worker that has every `jobs`-th number to their end, as many processes as that takes.
+/// Runs a worker for every `jobs`-th number, restarting it after each crash.
 fn supervise(
     all: Range<u64>,
     jobs: u64,
@@ -396,7 +396,7 @@ fn note(tally: &mut Tally, seed: u64, what: &str, rest: String, progress: &Progr
     }
 }
 
-/// Failures that look alike are one; the first of each is reduced.
+/// Groups similar failures and reduces the first of each group.
 fn report_failures(options: &Options, words: &[String], failures: &BTreeMap<u64, String>) -> Result<(), String> {
     let mut kinds: BTreeMap<String, Vec<u64>> = BTreeMap::new();
     for (seed, text) in failures {
@@ -431,7 +431,7 @@ fn reduce_seed(options: &Options) -> Result<bool, String> {
     let case = generate(seed).ok_or("the seed has no program")?;
     std::fs::create_dir_all(&options.out).map_err(|e| e.to_string())?;
     let scratch = options.out.join(format!("{seed}.try.mlir"));
-    // The first run is apart: after a crash there would be nobody to go on.
+    // The first run is in a child process, because a crash would end this one.
     let Some(failure) = judge::apart(&case, &options.plan, seed, &scratch) else {
         return Err(format!("seed {seed} does not fail"));
     };
@@ -446,7 +446,7 @@ fn reduce_seed(options: &Options) -> Result<bool, String> {
         Instant::now() < deadline && run(c).is_some_and(|f| judge::signature(&f) == wanted)
     });
     let failure = run(&small).unwrap_or(failure);
-    // Only a help for the runs apart.
+    // A temporary file for the child processes.
     let _ = std::fs::remove_file(&scratch);
     let path = options.out.join(format!("{seed}.mlir"));
     let file: File = judge::written(&small, &[format!("Seed {seed}: {}", line(&failure))]);
@@ -455,9 +455,9 @@ fn reduce_seed(options: &Options) -> Result<bool, String> {
     Ok(true)
 }
 
-/// Prints the first program of the wanted kind.
+/// Prints the first program of the selected kind.
 fn show(options: &Options) -> Result<bool, String> {
-    // The share of a kind is so large that the search ends soon.
+    // Each kind is frequent, so the search is short.
     let seed = (options.seed..=u64::MAX).find(|seed| options.wants(*seed)).ok_or("no seed is left")?;
     if let Some(case) = generate(seed) {
         print!("{}", judge::written(&case, &[format!("Seed {seed}")]).print());
@@ -465,7 +465,7 @@ fn show(options: &Options) -> Result<bool, String> {
     Ok(true)
 }
 
-/// Runs a written case.
+/// Tests a written case.
 fn check(path: &PathBuf, options: &Options) -> Result<bool, String> {
     let text = std::fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))?;
     let file = File::parse(&text).map_err(|e| format!("{}: {e}", path.display()))?;

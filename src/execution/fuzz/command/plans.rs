@@ -1,4 +1,5 @@
-//! `tile-fuzz --plans`: how often the compiler gives up plans, by pass, and what loops of products multiply by.
+//! `tile-fuzz --plans`: counts the plans that the compiler gives up, by pass, and the instructions that loops of dots
+//! use.
 
 use super::{Options, Progress, line, say, share};
 use std::collections::BTreeMap;
@@ -7,10 +8,10 @@ use tile_interface::InputKind;
 use tile_interp::text;
 use tileiras::fuzz::plans::{Loops, survey};
 
-/// A compilation that takes longer is listed.
+/// Compilations that take longer are listed.
 const SLOW_MS: u128 = 10_000;
 
-/// Of one target and level.
+/// The counts for one target and level.
 #[derive(Default)]
 struct Tally {
     programs: usize,
@@ -20,7 +21,8 @@ struct Tally {
     slow: Vec<String>,
 }
 
-/// Compiles all programs, or as a worker some of them. False if a plan was given up, or a program not compiled.
+/// Compiles all programs, or, in a worker, some of them. Returns false if a plan was given up or a program was
+/// rejected.
 pub fn run(options: &Options, words: &[String]) -> Result<bool, String> {
     let all = match options.files.len() {
         0 => options.seed..options.seed.saturating_add(options.count),
@@ -29,14 +31,14 @@ pub fn run(options: &Options, words: &[String]) -> Result<bool, String> {
     if let Some((step, first)) = options.worker {
         return work(options, (first..all.end).step_by(step as usize));
     }
-    // Nothing that workers write on standard error is seen.
+    // Report unreadable files here, because the standard error of workers is discarded.
     for file in &options.files {
         std::fs::File::open(file).map_err(|e| format!("{}: {e}", file.display()))?;
     }
     let progress = Progress::start("plans", all.end - all.start, true);
     let mut tallies: BTreeMap<String, Tally> = BTreeMap::new();
     share(all, options.jobs, words, &progress, |number, what, rest| {
-        // A worker that died says nothing of a target.
+        // The crash of a worker does not name a target.
         let (form, rest) = match what {
             "start" | "done" => return,
             _ => rest.split_once(": ").unwrap_or(("any target", rest.as_str())),
@@ -115,7 +117,7 @@ fn work(options: &Options, numbers: impl Iterator<Item = u64>) -> Result<bool, S
                 Err(message) => say(format!("{number} fail {form}: {}", line(&message)))?,
             }
         }
-        // The last word: a worker that ends here has not died.
+        // The last line of a number, which shows that the worker has not died.
         say(format!("{number} done"))?;
     }
     Ok(true)

@@ -1,4 +1,4 @@
-//! Reductions, scans and matrix products.
+//! Reductions, scans and dots.
 
 use super::{Generator, Need, Traits};
 use tile_interp::format::{self, Real, Round, encode};
@@ -27,7 +27,7 @@ impl Generator {
         }
     }
 
-    /// The op around a body that makes one value for each operand from pairs of arguments.
+    /// The op around a body that combines pairs of arguments into one value for each operand.
     pub(super) fn combine(
         &mut self,
         operands: &[Value],
@@ -116,7 +116,7 @@ impl Generator {
         });
     }
 
-    /// The largest element and the first place where it is.
+    /// The maximum element and the first index at which it occurs.
     fn arg_extremum(&mut self, shape: &[usize], dim: usize) {
         let n = self.rng.pick(&[Number::I32, Number::I16, Number::I64]);
         let t = TileType::of(shape, n);
@@ -186,7 +186,7 @@ impl Generator {
                     Number::F16 | Number::E4m3 | Number::E5m2 => self.rng.pick(&[Number::F16, Number::F32]),
                     _ => Number::F32,
                 };
-                // Small numbers make sums exact in any order.
+                // With small numbers, sums are exact in any order.
                 let need = if self.rng.one_in(4) { Need::Tight } else { Need::Small };
                 let lhs = self.operand(&TileType::of(&shape(m, k), from), need);
                 let rhs = self.operand(&TileType::of(&shape(k, n), from), need);
@@ -217,7 +217,7 @@ impl Generator {
         for s in [shape(m, k / block), shape(k / block, n)] {
             let mut t = TileType::of(&s, scale);
             if scale == Number::E4m3 {
-                // Scales are not negative.
+                // Scales must not be negative.
                 t = t.with(Element::Number(Number::F32));
                 let v = self.load_input(&t, true);
                 let v = self.rearrange(OpKind::AbsF, &[v], t.clone());

@@ -1,20 +1,20 @@
-//! Memory: what programs read, what they leave, and accesses that only tokens order.
+//! Memory: inputs, outputs, and accesses that only tokens order.
 
 use super::{Generator, Need, Traits, storable};
 use crate::case::Parameter;
 use tile_interp::program::{AccessOrder, Global, OpKind, Order, Overflow, Predicate, Scope, Signedness, Update, Value};
 use tile_interp::types::{Element, Number, Padding, TensorType, TileType, Tiling, Type, ViewType};
 
-/// A piece of memory that a tile block has for itself.
+/// Memory that belongs to one tile block.
 struct Area {
     /// The buffer's address.
     pointer: Value,
     number: Number,
-    /// Elements; a power of two.
+    /// Number of elements; a power of two.
     count: usize,
-    /// Whether each tile block has a part of the buffer, or a buffer of its own.
+    /// Whether the tile blocks share one buffer, of which each has a part.
     shared: bool,
-    /// The last write, and the reads since.
+    /// The token of the last write, and those of the reads since.
     written: Option<Value>,
     read: Vec<Value>,
 }
@@ -37,13 +37,13 @@ impl Generator {
         self.access(&[Order::Weak, Order::Weak, Order::Weak, Order::Relaxed, Order::Release])
     }
 
-    /// Updates that other tile blocks see.
+    /// Ordering and scope of updates that other tile blocks can observe.
     fn atomic_access(&mut self) -> AccessOrder {
         let order = self.rng.pick(&[Order::Relaxed, Order::Acquire, Order::Release, Order::AcqRel]);
         AccessOrder { order, scope: Some(self.rng.pick(&[Scope::Device, Scope::System])) }
     }
 
-    /// An op that gives a tile and a token, or a token only.
+    /// An access that returns a tile and a token, or only a token.
     fn emit_access(&mut self, kind: OpKind, operands: &[Value], tile: Option<(TileType, Traits)>) -> Vec<Value> {
         let mut results: Vec<(Type, Traits)> = tile.into_iter().map(|(t, traits)| (t.into(), traits)).collect();
         results.push((Type::Token, Traits::default()));
@@ -58,7 +58,7 @@ impl Generator {
         if self.rng.one_in(10) {
             let number = self.emit(OpKind::PtrToInt, &[base], TileType::scalar(Number::I64), Traits::default());
             base = self.emit(OpKind::IntToPtr, &[number], t.clone(), Traits::default());
-            // Where a buffer lies is nobody's business.
+            // The program's results must not depend on the address of a buffer.
             self.scopes.iter_mut().for_each(|s| s.retain(|v| *v != number));
         }
         let all = self.splat(base, &shape);
@@ -82,7 +82,7 @@ impl Generator {
         let (mut pointer, count) = if self.rng.one_in(10) {
             (self.global(n, count.min(256), small), count.min(256))
         } else if !small && self.rng.one_in(10) {
-            // Memory of another type of the same size.
+            // A buffer of another type with the same element size.
             let others: Vec<Number> = Number::ALL
                 .into_iter()
                 .filter(|o| o.stored_bits() == n.stored_bits() && storable(Element::Number(*o)))
@@ -121,7 +121,7 @@ impl Generator {
         self.emit_access(kind, &operands, Some((t.clone(), Traits { loose: false, small })))[0]
     }
 
-    /// The address of a variable with an initial value.
+    /// The address of a global with an initial value.
     fn global(&mut self, n: Number, count: usize, small: bool) -> Value {
         let mut values = vec![];
         for _ in 0..count {
@@ -134,7 +134,7 @@ impl Generator {
         self.emit(OpKind::GetGlobal(name), &[], TileType::new(&[], Element::Pointer(n)), Traits::default())
     }
 
-    /// A size that the type says, or an operand.
+    /// A size that is static in the type, or a dynamic operand.
     fn size(&mut self, n: u64, dynamic: &mut Vec<u64>) -> Option<u64> {
         if self.rng.coin() {
             return Some(n);
@@ -143,7 +143,8 @@ impl Generator {
         None
     }
 
-    /// A view of a tensor with these extents at `base`; its dimensions are walked as `map` says.
+    /// A view of a tensor with these extents at `base`. `map` gives the tensor dimension for each dimension of the
+    /// tile.
     fn view(
         &mut self,
         base: Value,
@@ -185,7 +186,7 @@ impl Generator {
         map
     }
 
-    /// One index of each dimension below its bound, as scalars of one type.
+    /// One index below its bound for each dimension, as scalars of one type.
     fn some_indices(&mut self, spaces: &[u64]) -> Vec<Value> {
         let n = self.rng.pick(&[Number::I32, Number::I32, Number::I64]);
         let mut out = vec![];
@@ -199,7 +200,7 @@ impl Generator {
     fn load_view(&mut self, t: &TileType, n: Number, small: bool) -> Value {
         let tile = t.shape.clone();
         let rank = tile.len();
-        // Extents along the dimensions of the tile, mostly with a tile that sticks out.
+        // Extents along the dimensions of the tile. The last tile is usually partly outside.
         let mut along: Vec<u64> = vec![];
         for d in &tile {
             let tiles = 1 + self.rng.below(2) as u64;
@@ -214,7 +215,7 @@ impl Generator {
         let padding = Some(if n.is_integer() || n == Number::E8m0 || small {
             Padding::Zero
         } else if n == Number::E5m3 {
-            // Nothing says what stands for a number below zero.
+            // The format has no negative numbers, and their conversion is not defined.
             self.rng.pick(&[Padding::Zero, Padding::NegZero, Padding::Nan, Padding::PosInf])
         } else {
             self.rng.pick(&Padding::ALL)
@@ -229,7 +230,7 @@ impl Generator {
                 (Tiling::Strided { steps, dim_map: map }, self.some_indices(&spaces))
             }
             1 => {
-                // Rows in any order; the others by their first element.
+                // Rows in any order; the other dimensions by the index of the first element.
                 let sparse_dim = self.rng.below(rank);
                 let mut indices = self.some_indices(&extents_of_gather(&extents));
                 let rows = self.rows(tile[sparse_dim], extents_of_gather(&extents)[sparse_dim]);
@@ -270,7 +271,7 @@ impl Generator {
         self.emit_access(kind, &[pointers], Some((t, Traits::default())))[0]
     }
 
-    /// Extents of a view and its tensor, which become operands of what follows.
+    /// Queries the extents of a view and its tensor, which become operands of later ops.
     fn queries(&mut self, view: Value, rank: usize) {
         let n = self.rng.pick(&[Number::I32, Number::I64]);
         let results = vec![(Type::Tile(TileType::scalar(n)), Traits::default()); rank];
@@ -292,7 +293,7 @@ impl Generator {
         self.parameter(pointer, Parameter::Buffer { number: n, bytes }, Traits::default())
     }
 
-    /// Stores a tile into a buffer of its own.
+    /// Stores a tile into a separate buffer.
     pub(super) fn store_output(&mut self, v: Value) {
         let t = self.ty(v);
         let Element::Number(n) = t.element else { return };
@@ -317,7 +318,7 @@ impl Generator {
         self.emit_access(OpKind::StorePtr { access, mask, token: false }, &operands, None);
     }
 
-    /// Indices in the part of a buffer that the tile block has for itself.
+    /// Indices in the tile block's part of a buffer.
     fn own_part(&mut self, local: Value, count: usize) -> Value {
         let scalar = TileType::scalar(Number::I32);
         let size = self.scalar(Number::I32, count as u64);
@@ -327,7 +328,7 @@ impl Generator {
         self.derive(OpKind::AddI(Overflow::default()), &[local, start], t)
     }
 
-    /// A mask: all indices below some bound.
+    /// A mask of all indices below some bound.
     fn some_lanes(&mut self, index: Value, count: usize) -> Value {
         let t = self.ty(index);
         let bound = 1 + self.rng.below(count) as u64;
@@ -341,7 +342,7 @@ impl Generator {
         let tile = t.shape.clone();
         let rank = tile.len();
         let map = self.permutation(rank);
-        // Tile blocks lie side by side along one dimension.
+        // Tile blocks are adjacent along one dimension.
         let blocked = self.rng.below(rank);
         let mut extents = vec![0; rank];
         for (d, m) in map.iter().enumerate() {
@@ -369,7 +370,7 @@ impl Generator {
 
     pub(super) fn memory_op(&mut self) {
         if self.loops > 0 {
-            // Iterations are not ordered.
+            // Iterations are not ordered by tokens.
             let t = TileType::of(&self.shape(), self.rng.pick(&[Number::F32, Number::I32]));
             self.load_input(&t, false);
             return;
@@ -407,7 +408,7 @@ impl Generator {
         area
     }
 
-    /// Reads and writes of the same memory in different ways, with the tokens that make them right.
+    /// Reads and writes of the same memory in different ways, ordered by tokens.
     fn chain(&mut self) {
         let mut area = self.area();
         let shape = self.area_shape(area.count);
@@ -432,7 +433,7 @@ impl Generator {
         }
     }
 
-    /// So many elements in a shape.
+    /// A shape with `count` elements.
     fn area_shape(&mut self, count: usize) -> Vec<usize> {
         let rows = 1usize << self.rng.below(count.ilog2() as usize + 1);
         if self.rng.coin() { vec![count] } else { vec![rows, count / rows] }
@@ -449,14 +450,14 @@ impl Generator {
         let access = self.load_access();
         let kind = OpKind::LoadPtr { access, mask: false, padding: false, token: area.written.is_some() };
         let operands: Vec<Value> = [pointers].into_iter().chain(area.written).collect();
-        // What was stored may be approximate.
+        // The stored values may be approximate.
         let loose = t.element.number().is_some_and(Number::is_float);
         let out = self.emit_access(kind, &operands, Some((t.clone(), Traits { loose, small: false })));
         area.read.push(out[1]);
         out[0]
     }
 
-    /// What a write has to wait for.
+    /// The token that a write must follow.
     fn before_write(&mut self, area: &mut Area) -> Option<Value> {
         let mut tokens: Vec<Value> = area.written.into_iter().collect();
         tokens.append(&mut area.read);
@@ -481,7 +482,7 @@ impl Generator {
         area.written = Some(self.emit_access(kind, &operands, None)[0]);
     }
 
-    /// An atomic update of elements that nobody else touches: what was there is known.
+    /// An atomic update of elements that no other access touches, so the old values are known.
     fn update_area(&mut self, area: &mut Area, t: &TileType) {
         let pointers = self.area_pointers(area, &t.shape);
         let token = self.before_write(area);
@@ -510,7 +511,7 @@ impl Generator {
         self.rng.pick(&all)
     }
 
-    /// A type, and an update of it whose order does not matter.
+    /// A type, and an atomic update on it that commutes.
     fn commuting(&mut self) -> (Number, Update) {
         match self.rng.below(3) {
             0 => (self.rng.pick(&[Number::F32, Number::F64, Number::F16, Number::Bf16]), Update::AddF),
@@ -518,7 +519,7 @@ impl Generator {
         }
     }
 
-    /// Atomic updates that meet at the same elements.
+    /// Atomic updates of shared elements.
     fn update(&mut self) {
         let (n, update) = self.commuting();
         let count = 1usize << self.rng.below(6);
@@ -566,7 +567,7 @@ impl Generator {
     }
 }
 
-/// The index space of a view whose indices count elements.
+/// The index space of a gather/scatter view, whose indices count elements.
 fn extents_of_gather(extents: &[u64]) -> Vec<u64> {
     extents.to_vec()
 }

@@ -1,4 +1,4 @@
-//! Elementwise ops, conversions, shapes, and remarks to the compiler.
+//! Elementwise ops, conversions, shape ops, assumptions, assertions and prints.
 
 use super::{FLOATS, Generator, INTEGERS, Need, STORAGE, Traits};
 use tile_interp::program::{FloatMode, OpKind, Overflow, Predicate, Promise, Rounding, Signedness, Value};
@@ -29,7 +29,7 @@ impl Generator {
         FloatMode { rounding: self.rng.pick(&modes), flush: n == Number::F32 && self.rng.one_in(4) }
     }
 
-    /// A type that is in use, or any.
+    /// A type that is in use, or a random one.
     fn tile_of(&mut self, numbers: &[Number]) -> TileType {
         let found = self.find(Need::Any, |t| t.element.number().is_some_and(|n| numbers.contains(&n)));
         match found {
@@ -49,7 +49,7 @@ impl Generator {
         let exact = Traits::default();
         let loose = Traits { loose: true, small: false };
         let choice = self.rng.below(22);
-        // Ops that pass approximate operands on.
+        // Ops that propagate approximate operands.
         let pick = |g: &mut Self| g.operand(&t, Need::Any);
         match choice {
             0..8 => {
@@ -132,7 +132,7 @@ impl Generator {
         }
     }
 
-    /// An integer tile without zeros; positive ones where that matters.
+    /// An integer tile without zeros, positive if `signed`.
     fn divisor(&mut self, t: &TileType, signed: bool) -> Value {
         let n = t.element.number().unwrap_or(Number::I32);
         let mut v = self.operand(t, Need::Tight);
@@ -173,7 +173,7 @@ impl Generator {
                     1 if signed => Rounding::NegativeInf,
                     _ => Rounding::Zero,
                 };
-                // The only odd positive number of one bit is its lowest number.
+                // The only odd signed number of one bit is -1, the lowest one.
                 if one_bit && signed {
                     return;
                 }
@@ -193,7 +193,7 @@ impl Generator {
         }
         let mut b = self.operand(&t, Need::Tight);
         if matches!(kind, OpKind::ShlI(_) | OpKind::ShrI(_)) && !self.rng.one_in(4) {
-            // Mostly below the width.
+            // Mostly shift by less than the width.
             let n = t.element.number().unwrap_or(Number::I32);
             let mask = self.constant_of(&t, u64::from(n.width() - 1));
             b = self.derive(OpKind::AndI, &[b, mask], t.clone());
@@ -260,7 +260,7 @@ impl Generator {
                     return;
                 }
                 let modes = conversion_modes(from, to);
-                // Most programs have the usual one.
+                // Use the common mode in most programs.
                 let rounding = if modes[0] == Rounding::NearestEven && self.rng.coin() {
                     Rounding::NearestEven
                 } else {
@@ -281,7 +281,7 @@ impl Generator {
                 let a = self.operand(&t, need);
                 let saturating = self.rng.one_in(4);
                 let kind = OpKind::FToI { signedness: self.signedness(), saturating };
-                // What does not fit may be anything.
+                // A value out of range may be converted to anything.
                 let loose = !saturating && !self.traits[a.index()].small;
                 self.emit(kind, &[a], t.with(Element::Number(to)), Traits { loose, small: false });
             }
@@ -320,7 +320,7 @@ impl Generator {
         }
     }
 
-    /// Elements of one width to bytes, and bytes to elements of another.
+    /// Packs elements of one width into bytes and unpacks them as elements of another.
     fn repack(&mut self) {
         let widths = [
             Number::I1,
@@ -359,7 +359,7 @@ impl Generator {
         let count: usize = shape.iter().product();
         match self.rng.below(7) {
             0 => {
-                // The same extents, cut at other places.
+                // The same number of elements in a shape with other extents.
                 let bits = count.ilog2() as usize;
                 let rank = 1 + self.rng.below(3);
                 let mut left = bits;
@@ -398,7 +398,7 @@ impl Generator {
                 for d in &mut new {
                     let slices = 1usize << self.rng.below(d.ilog2() as usize + 1);
                     *d /= slices;
-                    // Known or not.
+                    // A known or an unknown index.
                     let slice = self.rng.below(slices) as u64;
                     indices.push(if self.rng.one_in(3) {
                         self.argument(Number::I32, slice)
@@ -443,7 +443,7 @@ impl Generator {
         }
     }
 
-    /// Promises that hold, assertions that hold, and printing.
+    /// Promises and assertions that hold, and prints.
     pub(super) fn remark(&mut self) {
         match self.rng.below(5) {
             0 => {
@@ -498,7 +498,7 @@ impl Generator {
     }
 }
 
-/// The rounding modes that the language has for a conversion between floating-point formats.
+/// The rounding modes that the language supports for a conversion between floating-point formats.
 fn conversion_modes(from: Number, to: Number) -> &'static [Rounding] {
     use Number::{Bf16, E2m1, E4m3, E5m2, E5m3, E8m0, F16, F32, F64, Tf32};
     use Rounding::{NearestAway, NearestEven, NegativeInf, PositiveInf, Zero};

@@ -5,19 +5,19 @@ use super::{DEEPEST, Nest, State};
 use tile_interp::program::{Block, OpKind, Overflow, Predicate, Signedness, Value};
 use tile_interp::types::{Number, TileType, Type};
 
-/// How often any place may be reached.
+/// Maximum number of times that any point of the program may be reached.
 const MOST_TURNS: usize = 24;
 
 /// The range of a counted loop.
 struct Range {
     bounds: [Value; 3],
-    /// Iterations, and the counter's value in the last of them, at most.
+    /// Upper bounds on the number of iterations and on the counter's value in the last one.
     trips: usize,
     last: u64,
 }
 
 impl Generator {
-    /// A loop that counts, or one that ends by itself.
+    /// A counted loop, or one that ends with `break`.
     pub(super) fn any_loop(&mut self, n: &mut Nest, state: &mut State) {
         if self.rng.one_in(5) { self.repeat_steps(n, state) } else { self.count_steps(n, state) }
     }
@@ -26,7 +26,7 @@ impl Generator {
         n.depth < DEEPEST && n.steps > 0
     }
 
-    /// Which tiles of the state a loop or branch gives, one at least.
+    /// The indices of the state's tiles that a loop or branch replaces, at least one.
     fn some_tiles(&mut self, state: &State) -> Vec<usize> {
         let count = state.tiles.len();
         let mut which: Vec<usize> = (0..count).filter(|_| !self.rng.one_in(3)).collect();
@@ -50,7 +50,7 @@ impl Generator {
         types.into_iter().map(|(t, traits)| self.value(t, traits)).collect()
     }
 
-    /// Fills the body of a loop or branch, with its counter and its weight noted.
+    /// Fills the body of a loop or branch, and tracks its counter and its number of iterations.
     fn deeper(
         &mut self,
         n: &mut Nest,
@@ -68,7 +68,7 @@ impl Generator {
         n.weight = weight;
     }
 
-    /// Takes the tiles that a region gives, and the token, out of a list of values.
+    /// Splits the values of a region into the tiles and the token.
     fn inner_state(state: &State, values: &[Value]) -> State {
         match state.token {
             Some(_) => State { tiles: values[..values.len() - 1].to_vec(), token: values.last().copied() },
@@ -80,12 +80,12 @@ impl Generator {
         state.tiles.iter().copied().chain(state.token).collect()
     }
 
-    /// The initial values of a loop with these tiles.
+    /// The initial values of a loop over these tiles.
     fn started(state: &State, which: &[usize], more: Option<Value>) -> Vec<Value> {
         which.iter().map(|i| state.tiles[*i]).chain(more).chain(state.token).collect()
     }
 
-    /// Puts results in the places of the tiles that they replace. Gives the result that replaces none.
+    /// Replaces the tiles by the results. Returns the extra result, if there is one.
     fn take_results(state: &mut State, which: &[usize], results: &[Value]) -> Option<Value> {
         let tokens = usize::from(state.token.is_some());
         let tiles = &results[..results.len() - tokens];
@@ -98,7 +98,7 @@ impl Generator {
         tiles.get(which.len()).copied()
     }
 
-    /// A sum that only the loop knows, for one in a few loops.
+    /// A new accumulator that only the loop uses, in one of four loops.
     fn new_sum(&mut self, n: &Nest) -> Option<Value> {
         if !self.rng.one_in(4) {
             return None;
@@ -128,7 +128,7 @@ impl Generator {
         }
     }
 
-    /// A loop that counts, around a body that turns the carried values into the next ones.
+    /// A counted loop around a body that computes the next values of the carried ones.
     fn counted(
         &mut self,
         n: &mut Nest,
@@ -151,7 +151,7 @@ impl Generator {
         self.emit_all(OpKind::For { unsigned: false }, &operands, &results, vec![block])
     }
 
-    /// Bounds that are known or not, or depend on a loop around.
+    /// Bounds that are constants, arguments, or depend on an enclosing loop.
     fn range_of(&mut self, n: &Nest) -> Range {
         let most = (MOST_TURNS / n.weight).clamp(1, 3) as u64;
         let i32 = TileType::scalar(Number::I32);
@@ -161,7 +161,7 @@ impl Generator {
             && last < most
             && self.rng.one_in(4)
         {
-            // As far as the loop around has come, or from there on.
+            // From zero to the counter of the enclosing loop, or from the counter on.
             let one = self.scalar(Number::I32, 1);
             let end = self.derive(OpKind::AddI(Overflow::default()), &[outer, one], i32);
             let zero = self.scalar(Number::I32, 0);
@@ -183,7 +183,7 @@ impl Generator {
         Range { bounds: [low_value, end_value, step_value], trips: trips as usize, last: end.saturating_sub(1) }
     }
 
-    /// A loop that ends by a condition, before its steps or after some.
+    /// A loop that ends on a condition, which is tested before its steps or after some of them.
     fn repeat_steps(&mut self, n: &mut Nest, state: &mut State) {
         n.steps = n.steps.saturating_sub(1);
         let i32 = TileType::scalar(Number::I32);
@@ -228,7 +228,7 @@ impl Generator {
         }
     }
 
-    /// Leaves the iteration, or the loop, now and then.
+    /// Leaves the iteration or the loop under a random condition.
     fn leave_early(&mut self, n: &mut Nest, state: &State, kind: OpKind) {
         let condition = self.choice(n);
         self.leave_if(n, condition, state, kind);
@@ -247,7 +247,7 @@ impl Generator {
         self.emit_all(OpKind::If, &[condition], &[], vec![leaving, Block::default()]);
     }
 
-    /// A condition on a loop around, the tile block, or an argument.
+    /// A condition on the counter of an enclosing loop, the tile block's number, or an argument.
     pub(super) fn choice(&mut self, n: &Nest) -> Value {
         let v = match (n.counters.last().copied(), self.rng.below(4)) {
             (_, 0) => self.block_id,
@@ -263,7 +263,7 @@ impl Generator {
         self.derive(kind, &[v, bound], TileType::scalar(Number::I1))
     }
 
-    /// A branch with steps in both of its sides, or in one.
+    /// A branch with steps in one or both of its regions.
     pub(super) fn branch_steps(&mut self, n: &mut Nest, state: &mut State) {
         n.steps = n.steps.saturating_sub(1);
         let condition = self.choice(n);
@@ -286,7 +286,7 @@ impl Generator {
         Self::take_results(state, &which, &results);
     }
 
-    /// Two loops, one right after the other, that do the same but for a mask: as of causal attention.
+    /// Two consecutive loops with the same body, except that one applies a mask, as in causal attention.
     pub(super) fn loops_in_a_row(&mut self, n: &mut Nest, state: &mut State) {
         let Some(at) = self.some_sum(n, state) else { return };
         n.steps = n.steps.saturating_sub(2);

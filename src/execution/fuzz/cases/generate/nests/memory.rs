@@ -1,4 +1,4 @@
-//! Memory that a nest writes and reads again, in the order of tokens.
+//! Memory that a nest writes and reads again, ordered by tokens.
 
 use super::super::{Generator, Traits};
 use super::{Nest, State};
@@ -8,24 +8,24 @@ use tile_interp::types::{Element, Number, TensorType, TileType, Tiling, Type, Vi
 
 /// A buffer with a tile for each tile block.
 pub(super) struct Area {
-    /// The tile as the state has it, but for its number type.
+    /// The tile's type in the state, except for its number type.
     tile: TileType,
     shapes: Vec<Shown>,
 }
 
-/// A way to look at the tile.
+/// A view of the tile.
 struct Shown {
     view: Value,
-    /// As it is loaded.
+    /// The loaded type.
     tile: TileType,
-    /// Whether the last two dimensions have changed places.
+    /// Whether the last two dimensions are swapped.
     turned: bool,
-    /// Dimensions. The first one has the tiles of all tile blocks.
+    /// Number of dimensions. The first dimension spans the tiles of all tile blocks.
     rank: usize,
 }
 
 impl Generator {
-    /// Makes the buffer and the views of it; the first token.
+    /// Creates the buffer and its views. Returns the first token.
     pub(super) fn area_of_nest(&mut self, n: &mut Nest) -> Value {
         let width = self.rng.pick(&n.widths);
         let number = match n.sum {
@@ -39,7 +39,7 @@ impl Generator {
         let mut shapes = vec![];
         for _ in 0..1 + self.rng.below(3) {
             shapes.push(match self.rng.below(3) {
-                // Each block's tile as one row, or plane.
+                // The tile of each tile block is one row or plane.
                 0 => {
                     let flat = vec![1, tile.count()];
                     self.show(base, number, vec![blocks, tile.count()], flat, false)
@@ -81,7 +81,7 @@ impl Generator {
         indices
     }
 
-    /// Stores a tile of the state after all earlier accesses.
+    /// Stores a tile of the state, ordered after all earlier accesses.
     pub(super) fn store_in_order(&mut self, n: &mut Nest, state: &mut State) {
         let (Some(area), Some(token)) = (n.area.take(), state.token) else { return };
         let shape = area.tile.shape.clone();
@@ -101,7 +101,7 @@ impl Generator {
         n.area = Some(area);
     }
 
-    /// Loads the tile of the area after all earlier accesses.
+    /// Loads the tile of the area, ordered after all earlier accesses.
     pub(super) fn load_in_order(&mut self, n: &mut Nest, state: &mut State) -> Option<Value> {
         let (area, token) = (n.area.take()?, state.token?);
         let shown = &area.shapes[self.rng.below(area.shapes.len())];
@@ -134,7 +134,7 @@ impl Generator {
         if u.shape == t.shape { v } else { self.rearrange(OpKind::Reshape, &[v], TileType::new(&t.shape, u.element)) }
     }
 
-    /// Stores a tile to a tensor of its own whose rows are aligned, as tensor copies want it.
+    /// Stores a tile to a separate tensor with aligned rows, as TMA requires.
     pub(super) fn store_aligned(&mut self, v: Value) {
         let t = self.ty(v);
         let (Element::Number(number), [rows, columns]) = (t.element, &t.shape[..]) else { return };

@@ -1,4 +1,4 @@
-//! The features of kernels that programs have, counted by looking at the programs.
+//! Counts the kernel features in generated programs.
 
 use super::super::{Case, Generator, Kind, generate_with_meaning};
 use crate::case::census;
@@ -11,17 +11,17 @@ fn seeds(count: usize) -> impl Iterator<Item = u64> {
     (0..).filter(|seed| Kind::of(*seed) == Kind::Nests).take(count)
 }
 
-/// The program as it is before anything is taken away from it.
+/// The program before repair.
 fn program(seed: u64) -> Case {
     let mut g = Generator::new(Rng::new(seed));
     g.nest();
     g.finish()
 }
 
-/// An op and where it stands.
+/// An op and its position in the program.
 struct Place<'a> {
     op: &'a Op,
-    /// The ops around it, by number, and which of their regions it is in, from the outermost inwards.
+    /// The enclosing ops, by number, with the index of the region, from the outermost inward.
     around: Vec<(usize, usize)>,
 }
 
@@ -29,7 +29,7 @@ struct Map<'a> {
     entry: &'a Entry,
     places: Vec<Place<'a>>,
     made_by: HashMap<Value, usize>,
-    /// The ops whose regions have values as arguments.
+    /// The op whose region has the value as an argument.
     carried_by: HashMap<Value, usize>,
 }
 
@@ -68,7 +68,7 @@ impl<'a> Map<'a> {
         (0..self.places.len()).filter(|n| wanted(*n)).collect()
     }
 
-    /// The op around another one.
+    /// The enclosing op.
     fn parent(&self, number: usize) -> Option<usize> {
         self.places[number].around.last().map(|(op, _)| *op)
     }
@@ -85,7 +85,7 @@ impl<'a> Map<'a> {
         (0..self.places.len()).any(|n| self.is_product(n) && self.places[n].around.contains(&(branch, side)))
     }
 
-    /// The ops that an operand is computed from, element by element, up to loads, products and structured ops.
+    /// The ops that an operand is computed from elementwise, back to loads, dots and ops with regions.
     fn origins(&self, v: Value) -> BTreeSet<usize> {
         let (mut work, mut found) = (vec![v], BTreeSet::new());
         while let Some(v) = work.pop() {
@@ -110,7 +110,7 @@ impl<'a> Map<'a> {
     }
 }
 
-/// The features of kernels that a program has.
+/// The kernel features of a program.
 fn features(entry: &Entry) -> BTreeSet<String> {
     let map = Map::of(entry);
     let products = map.all(|n| map.is_product(n));
@@ -143,13 +143,13 @@ fn features(entry: &Entry) -> BTreeSet<String> {
                 "a tile of the level",
             );
         }
-        // On one sum.
+        // All on one accumulator.
         let earlier = map.made_by.get(&op.operands[2]).copied().filter(|l| loops.contains(l));
         note(earlier.is_some(), "a product that adds to the result of a loop");
         let starts =
             |l: usize| map.places[l].op.operands.iter().any(|v| map.made_by.get(v).is_some_and(|m| map.is_product(*m)));
         note(earlier.is_some_and(starts), "a product, a loop of products and a product on one sum");
-        // Used otherwise before it is added to another one.
+        // Used by another op before it is added to another accumulator.
         let adds_other = |o: usize| {
             matches!(map.kind(o), OpKind::AddF(_))
                 && map.places[o].op.operands.iter().any(|v| map.made_by.get(v).is_some_and(|m| map.is_product(*m)))
@@ -212,7 +212,7 @@ fn features(entry: &Entry) -> BTreeSet<String> {
     out
 }
 
-/// Everything that the generator is there for occurs, and often enough to be met in a campaign.
+/// Checks that every kernel shape which this generator targets occurs, often enough to appear in a campaign.
 #[test]
 fn shapes_of_kernels_occur() {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
@@ -258,7 +258,7 @@ fn shapes_of_kernels_occur() {
     assert!(rare.is_empty(), "in fewer than one program of a hundred: {rare:?}");
 }
 
-/// The interpreter takes the programs, and what they compute is known.
+/// Checks that the interpreter runs the programs and that their results are known.
 #[test]
 fn nests_have_a_meaning() {
     let mut elements = [0; 3];
@@ -273,7 +273,7 @@ fn nests_have_a_meaning() {
     assert!(near * 50 < exact && unknown * 50 < exact, "{exact} exact, {near} approximate, {unknown} unknown");
 }
 
-/// A nest is one program of seventeen; the other kinds keep theirs.
+/// Checks the share of each kind: a nest is one program in seventeen.
 #[test]
 fn shares_of_kinds() {
     let of = |kind| (0..16_000).filter(|seed| Kind::of(*seed) == kind).count();
