@@ -2,7 +2,7 @@
 
 A piece (`programs/*.xz`, written by `tile-fuzz --export`) has up to a hundred programs with the contents of their buffers and an
 image for each way of compiling. Here they are only run: what they leave is appended to `programs.results`, which
-`tile-fuzz --judge` reads. `src/execution/fuzz/cases/archive.rs` describes both files.
+`tile-fuzz --compare` reads. `src/execution/fuzz/cases/archive.rs` describes both files.
 """
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 use tile_fuzz::case::{self, Parameter};
 use tile_fuzz::file::{self, File};
-use tile_fuzz::written::{self, Source};
+use tile_fuzz::written::{self, TestSource};
 use tile_interface::InputKind;
 use tile_interp::format::{self, Real, decode};
 use tile_interp::program::{Block, OpKind};
@@ -64,7 +64,7 @@ fn list(root: &Path) -> Result<Vec<Trial>, String> {
         }));
     }
     trials.push(Trial::test("semantics/every_op_has_its_tests", move || {
-        let read = |(name, source): &(String, Source)| Ok((name.clone(), source.file()?));
+        let read = |(name, source): &(String, TestSource)| Ok((name.clone(), source.file()?));
         let files = files.iter().map(read).collect::<Result<Vec<_>, String>>()?;
         coverage(&files, &rows).map_err(Failed::from)
     }));

@@ -258,7 +258,7 @@ fn compare_all(case: &Case, program: &str, meaning: &Meaning, plan: &Plan, seed:
 }
 
 /// Tests whether compiled code has the results that the interpreter computes for `case`.
-pub fn judge(case: &Case, meaning: Meaning, plan: &Plan, seed: u64) -> Verdict {
+pub fn check(case: &Case, meaning: Meaning, plan: &Plan, seed: u64) -> Verdict {
     let text_failure = |message: String| Verdict::Fail(Failure::Text(message));
     let program = text::print(&case.program);
     // For every eighth seed, also parse the printed text and run it: parser and printer must preserve the program.
@@ -310,7 +310,7 @@ fn interpreted_with_meaning(file: &File) -> Result<Option<(Case, Meaning)>, Fail
 }
 
 /// Tests a written case on the interpreter and compiled.
-pub fn judge_file(file: &File, plan: &Plan, seed: u64) -> Result<(), Failure> {
+pub fn check_file(file: &File, plan: &Plan, seed: u64) -> Result<(), Failure> {
     let Some(case) = interpreted(file)? else { return Ok(()) };
     compare_all(&case, &file.text, &file.meaning(), plan, seed)
 }
@@ -335,7 +335,7 @@ pub fn written(case: &Case, description: &[String]) -> File {
 }
 
 /// Describes how a case fails; `None` if it passes or its results cannot be compared.
-pub fn here(case: &Case, plan: &Plan, seed: u64) -> Option<String> {
+pub fn failure(case: &Case, plan: &Plan, seed: u64) -> Option<String> {
     let meaning = meaning_of(case).ok()?;
     if meaning.guess.is_some() || !meaning.failed_assertions.is_empty() {
         return None;
@@ -345,7 +345,7 @@ pub fn here(case: &Case, plan: &Plan, seed: u64) -> Option<String> {
 
 /// Describes how a case fails when run in a child process, in which a crash is just a failure. `None` if the case
 /// passes or its results cannot be compared.
-pub fn apart(case: &Case, plan: &Plan, seed: u64, scratch: &Path) -> Option<String> {
+pub fn failure_in_child(case: &Case, plan: &Plan, seed: u64, scratch: &Path) -> Option<String> {
     let meaning = meaning_of(case).ok()?;
     if meaning.guess.is_some() || !meaning.failed_assertions.is_empty() {
         return None;
@@ -397,9 +397,9 @@ cuda_tile.module @m {
         let meaning = meaning_of(&case).unwrap();
         assert!(meaning.guess.is_some());
         let plan = Plan::matrix(&["sm_90".into()], &[0, 3]).unwrap();
-        assert!(matches!(judge(&case, meaning, &plan, 1), Verdict::Pass(_)));
-        // Without the guess, the address would count as out of bounds.
-        assert!(judge_file(&file, &plan, 1).is_err());
+        assert!(matches!(check(&case, meaning, &plan, 1), Verdict::Pass(_)));
+        // The expectations of the file are not a guess, so the compiled code runs and accesses memory out of bounds.
+        assert!(check_file(&file, &plan, 1).is_err());
     }
 
     #[test]
@@ -414,8 +414,8 @@ cuda_tile.module @m {
 ";
         let file = File::parse(text).unwrap();
         let plan = Plan::matrix(&["sm_90".into()], &[3]).unwrap();
-        assert!(judge_file(&file, &plan, 1).is_ok());
-        let failure = judge_file(&file, &plan.at_most(Duration::ZERO), 1).unwrap_err();
+        assert!(check_file(&file, &plan, 1).is_ok());
+        let failure = check_file(&file, &plan.at_most(Duration::ZERO), 1).unwrap_err();
         assert_eq!(failure.to_string(), "slow sm_90 -O3: the compiler took 0 s of a processor");
     }
 
@@ -435,7 +435,7 @@ cuda_tile.module @m {
         let file = File::parse(text).unwrap();
         let runs = |targets: &[String], levels: &[u8]| {
             let before = times().runs;
-            judge_file(&file, &Plan::matrix(targets, levels).unwrap(), 1).unwrap();
+            check_file(&file, &Plan::matrix(targets, levels).unwrap(), 1).unwrap();
             times().runs - before
         };
         assert_eq!(runs(&["sm_90".into()], &[3, 3]), 1);

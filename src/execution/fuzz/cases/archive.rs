@@ -14,7 +14,7 @@ use std::io::{Read, Write};
 
 /// A program as it is sent to a device.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Program {
+pub struct ExportedProgram {
     pub name: String,
     pub digest: String,
     pub entry: String,
@@ -47,7 +47,7 @@ pub struct Image {
 
 /// The result of running one image on a device.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Received {
+pub struct DeviceResult {
     pub name: String,
     pub configuration: String,
     pub digest: String,
@@ -100,7 +100,7 @@ pub fn write_program(
         });
     }
     images.iter().for_each(|(_, bytes)| payload.extend_from_slice(bytes));
-    let program = Program {
+    let program = ExportedProgram {
         name: name.into(),
         digest: digest(case, text),
         entry: case.entry().into(),
@@ -117,7 +117,7 @@ pub fn write_program(
 }
 
 /// Appends a result to a results file. `buffers` holds the contents of the buffers that changed.
-pub fn write_result(out: &mut impl Write, result: &Received, buffers: &[&[u8]]) -> std::io::Result<()> {
+pub fn write_result(out: &mut impl Write, result: &DeviceResult, buffers: &[&[u8]]) -> std::io::Result<()> {
     let mut encoder = flate2::write::ZlibEncoder::new(vec![], flate2::Compression::default());
     serde_json::to_writer(&mut encoder, result)?;
     encoder.write_all(b"\n")?;
@@ -131,7 +131,7 @@ pub fn write_result(out: &mut impl Write, result: &Received, buffers: &[&[u8]]) 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Results {
     /// Each result with the bytes of its buffers.
-    pub all: Vec<(Received, Vec<u8>)>,
+    pub all: Vec<(DeviceResult, Vec<u8>)>,
     /// Whether the file ends in the middle of a result, which is dropped.
     pub cut: bool,
 }
@@ -147,7 +147,7 @@ pub fn read_results(file: &[u8]) -> Result<Results, String> {
         flate2::read::ZlibDecoder::new(block).read_to_end(&mut plain).map_err(|e| bad(&e))?;
         let end = plain.iter().position(|b| *b == b'\n').ok_or_else(|| bad(&"there is no header"))?;
         let payload = plain.split_off(end + 1);
-        let result: Received = serde_json::from_slice(&plain).map_err(|e| bad(&e))?;
+        let result: DeviceResult = serde_json::from_slice(&plain).map_err(|e| bad(&e))?;
         if result.buffers.iter().flatten().sum::<usize>() != payload.len() {
             return Err(bad(&"its buffers have other lengths than it says"));
         }
@@ -157,7 +157,7 @@ pub fn read_results(file: &[u8]) -> Result<Results, String> {
     Ok(Results { all, cut: !rest.is_empty() })
 }
 
-impl Received {
+impl DeviceResult {
     /// Converts the result to an outcome of `case`. Returns an error if the device reported one or the buffers do not
     /// match.
     pub fn outcome(&self, payload: &[u8], case: &Case) -> Result<Outcome, String> {
@@ -218,7 +218,7 @@ mod tests {
         write_program(&mut file, "seed 1", &case(), "text", &[(image.clone(), b"\x7fELF".to_vec())]).unwrap();
         let (length, rest) = file.split_first_chunk::<4>().unwrap();
         let (header, payload) = rest.split_at(u32::from_le_bytes(*length) as usize);
-        let program: Program = serde_json::from_slice(header).unwrap();
+        let program: ExportedProgram = serde_json::from_slice(header).unwrap();
         assert_eq!(program.arguments, [Slot::Buffer(3), Slot::Value("0000803f".into()), Slot::Buffer(2)]);
         assert_eq!((program.grid, program.images, program.digest.len()), ([2, 1, 1], vec![image], 16));
         assert_eq!(payload, b"\x01\x02\x03\x04\x05\x7fELF");
@@ -243,8 +243,8 @@ mod tests {
 
     #[test]
     fn results_come_back_up_to_where_the_file_ends() {
-        let changed = Received { buffers: vec![None, Some(2)], printed: "a\n".into(), ..Received::default() };
-        let error = Received { error: Some("run: lost".into()), ..Received::default() };
+        let changed = DeviceResult { buffers: vec![None, Some(2)], printed: "a\n".into(), ..DeviceResult::default() };
+        let error = DeviceResult { error: Some("run: lost".into()), ..DeviceResult::default() };
         let mut file = vec![];
         write_result(&mut file, &changed, &[&[8, 9]]).unwrap();
         write_result(&mut file, &error, &[]).unwrap();
@@ -263,9 +263,9 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_is_told() {
-        let one = Received { buffers: vec![None], ..Received::default() };
+        let one = DeviceResult { buffers: vec![None], ..DeviceResult::default() };
         assert_eq!(one.outcome(&[], &case()).unwrap_err(), "1 buffers came back, there are 2");
-        let long = Received { buffers: vec![None, Some(3)], ..Received::default() };
+        let long = DeviceResult { buffers: vec![None, Some(3)], ..DeviceResult::default() };
         assert_eq!(long.outcome(&[0; 3], &case()).unwrap_err(), "buffer 1 came back with 3 bytes, it has 2");
     }
 }

@@ -11,15 +11,15 @@ use tile_interp::program::{AccessOrder, Block, Entry, FloatMode, Op, OpKind, Ove
 use tile_interp::types::{Element, Number, TileType, Tiling, Type};
 
 /// Decides whether a case still has the property of interest.
-pub type Judge<'a> = dyn FnMut(&Case) -> bool + 'a;
+pub type InterestingnessTest<'a> = dyn FnMut(&Case) -> bool + 'a;
 
 /// Returns the smallest case found. `case` itself must fail.
-pub fn reduce(case: Case, judge: &mut Judge<'_>) -> Case {
+pub fn reduce(case: Case, test: &mut InterestingnessTest<'_>) -> Case {
     let mut best = case;
     // Unused ops may be the cause of the failure.
     let mut tidied = best.clone();
     tidy(&mut tidied, true);
-    let unused = !judge(&tidied);
+    let unused = !test(&tidied);
     if !unused {
         best = tidied;
     }
@@ -27,7 +27,7 @@ pub fn reduce(case: Case, judge: &mut Judge<'_>) -> Case {
         let mut next = best.clone();
         change(&mut next);
         tidy(&mut next, !unused);
-        if next == *best || !judge(&next) {
+        if next == *best || !test(&next) {
             return false;
         }
         *best = next;

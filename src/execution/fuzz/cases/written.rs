@@ -12,7 +12,7 @@ use tile_interp::scalar::Scalar;
 use tile_interp::types::Number;
 
 /// The programs in a file, or in a folder of tables and programs, with their names, in order.
-pub fn programs(path: &Path) -> Result<Vec<(String, Source)>, String> {
+pub fn programs(path: &Path) -> Result<Vec<(String, TestSource)>, String> {
     if !path.is_dir() {
         return of_file(path);
     }
@@ -27,10 +27,10 @@ pub fn programs(path: &Path) -> Result<Vec<(String, Source)>, String> {
 }
 
 /// The programs of one file; empty if it is neither a program nor a table.
-fn of_file(path: &Path) -> Result<Vec<(String, Source)>, String> {
+fn of_file(path: &Path) -> Result<Vec<(String, TestSource)>, String> {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     match path.extension().and_then(|e| e.to_str()) {
-        Some("mlir") => Ok(vec![(stem, Source::Program(path.into()))]),
+        Some("mlir") => Ok(vec![(stem, TestSource::Program(path.into()))]),
         // `ops.txt` lists the ops that the tests must cover.
         Some("txt") if stem != "ops" => table(&stem, &read(path)?).map_err(|e| format!("{}:{e}", path.display())),
         _ => Ok(vec![]),
@@ -41,19 +41,21 @@ fn read(path: &Path) -> Result<String, String> {
     std::fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))
 }
 
-/// The source of a test program. [`Source::file`] reads it on demand, because a run needs few of the thousands.
-pub enum Source {
+/// The source of a test program. [`TestSource::file`] reads it on demand, because a run needs few of the thousands.
+pub enum TestSource {
     /// A file with the program and its data.
     Program(PathBuf),
     /// A block of a table, by the offsets of its lines.
     Block { table: Arc<str>, header: usize, rows: Vec<usize>, constants: bool },
 }
 
-impl Source {
+impl TestSource {
     pub fn file(&self) -> Result<File, String> {
         let (table, header, rows, constants) = match self {
-            Source::Program(path) => return File::parse(&read(path)?).map_err(|e| format!("{}: {e}", path.display())),
-            Source::Block { table, header, rows, constants } => (table, header, rows, constants),
+            TestSource::Program(path) => {
+                return File::parse(&read(path)?).map_err(|e| format!("{}: {e}", path.display()));
+            }
+            TestSource::Block { table, header, rows, constants } => (table, header, rows, constants),
         };
         let line = |at: usize| table[at..].lines().next().unwrap_or_default();
         let error = |at: usize, e: String| format!("line {}: {e}", table[..at].lines().count() + 1);
@@ -66,7 +68,7 @@ impl Source {
 }
 
 /// The blocks of a table.
-fn table(stem: &str, text: &str) -> Result<Vec<(String, Source)>, String> {
+fn table(stem: &str, text: &str) -> Result<Vec<(String, TestSource)>, String> {
     let table: Arc<str> = text.into();
     let mut blocks: Vec<(String, usize, Vec<usize>)> = vec![];
     let mut at = 0;
@@ -99,7 +101,7 @@ fn table(stem: &str, text: &str) -> Result<Vec<(String, Source)>, String> {
         if rows.is_empty() {
             return Err(format!("{name} has no rows"));
         }
-        let block = |constants| Source::Block { table: table.clone(), header, rows: rows.clone(), constants };
+        let block = |constants| TestSource::Block { table: table.clone(), header, rows: rows.clone(), constants };
         if stem == "special" {
             out.push((format!("{name}_of_constants"), block(true)));
         }

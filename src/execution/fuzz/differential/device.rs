@@ -4,7 +4,7 @@ use super::{Configuration, Failure, Plan, compare, compiled, interpreted_with_me
 use std::time::Duration;
 use tile_driver::ptxas;
 use tile_driver::toolchain::Surroundings;
-use tile_fuzz::archive::{Image, Received};
+use tile_fuzz::archive::{DeviceResult, Image};
 use tile_fuzz::case::{Case, Meaning, Parameter, threads};
 use tile_fuzz::file::File;
 use tile_fuzz::generate::generate_with_meaning;
@@ -76,7 +76,7 @@ impl Subject {
     }
 
     /// Describes what is wrong with a device's result; `None` if the language permits it.
-    pub fn complaint(&self, received: &Received, payload: &[u8]) -> Option<String> {
+    pub fn complaint(&self, received: &DeviceResult, payload: &[u8]) -> Option<String> {
         match received.outcome(payload, &self.case) {
             Ok(outcome) => self.case.difference(&self.meaning, &outcome),
             Err(error) => Some(error),
@@ -86,7 +86,7 @@ impl Subject {
     /// Runs the program on the simulator, as a second opinion on a wrong result of a device.
     pub fn on_simulator(&self, configuration: &str) -> String {
         let Some(c) = Configuration::by_name(configuration) else {
-            return format!("'{configuration}' is no configuration to try on the simulator");
+            return format!("'{configuration}' is not a configuration of the simulator");
         };
         match compare(&self.case, &self.text, &self.meaning, &c, 1) {
             Ok(()) => "the simulator agrees with the interpreter".into(),
@@ -164,12 +164,12 @@ cuda_tile.module @m {
         let names: Vec<&str> = images.iter().map(|(i, _)| i.configuration.as_str()).collect();
         assert_eq!(names, ["sm_90 -O0", "sm_90 -O3", "sm_80 -O0", "sm_80 -O3"]);
         assert!(images.iter().all(|(i, bytes)| i.threads == [128, 1, 1] && !i.prints && i.bytes == bytes.len()));
-        let result = |buffers| Received { buffers, ..Received::default() };
+        let result = |buffers| DeviceResult { buffers, ..DeviceResult::default() };
         assert_eq!(subject.complaint(&result(vec![Some(8)]), &[7, 0, 0, 0, 0, 0, 0, 0]), None);
         let wrong = subject.complaint(&result(vec![Some(8)]), &[7, 0, 0, 0, 9, 0, 0, 0]).unwrap();
         assert_eq!(wrong, "parameter 1: 1 of 2 elements are wrong, first 1: i32 0x00000009, expected i32 0x00000000");
         assert!(subject.complaint(&result(vec![None]), &[]).unwrap().contains("first 0: i32 0x00000000"));
-        let lost = Received { error: Some("run: lost".into()), ..Received::default() };
+        let lost = DeviceResult { error: Some("run: lost".into()), ..DeviceResult::default() };
         assert_eq!(subject.complaint(&lost, &[]).unwrap(), "run: lost");
         assert_eq!(subject.on_simulator("sm_90 -O3"), "the simulator agrees with the interpreter");
         assert!(subject.on_simulator("sm_90").contains("is no configuration"));

@@ -21,7 +21,7 @@ impl Generator {
     pub(super) fn condition(&mut self) -> Value {
         let n = self.rng.pick(&[Number::I32, Number::I32, Number::I64]);
         let t = TileType::scalar(n);
-        let a = if n == Number::I32 && self.rng.coin() { self.block_id } else { self.operand(&t, Need::Tight) };
+        let a = if n == Number::I32 && self.rng.coin() { self.block_id } else { self.operand(&t, Need::Exact) };
         let b = self.constant(&t, true);
         let kind = OpKind::CmpI {
             predicate: self.rng.pick(&Predicate::ALL),
@@ -51,7 +51,7 @@ impl Generator {
     }
 
     fn values_of(&mut self, types: &[TileType]) -> Vec<Value> {
-        types.iter().map(|t| self.operand(t, Need::Tight)).collect()
+        types.iter().map(|t| self.operand(t, Need::Exact)).collect()
     }
 
     fn tiles(types: &[TileType]) -> Vec<(Type, Traits)> {

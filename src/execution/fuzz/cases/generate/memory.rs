@@ -113,12 +113,12 @@ impl Generator {
         let masked = self.rng.one_in(3);
         if masked {
             let i1 = t.with(Element::Number(Number::I1));
-            let mask = self.operand(&i1, Need::Tight);
+            let mask = self.operand(&i1, Need::Exact);
             let padding = self.constant(t, small);
             operands.extend([mask, padding]);
         }
         let kind = OpKind::LoadPtr { access, mask: masked, padding: masked, token: false };
-        self.emit_access(kind, &operands, Some((t.clone(), Traits { loose: false, small })))[0]
+        self.emit_access(kind, &operands, Some((t.clone(), Traits { approximate: false, small })))[0]
     }
 
     /// The address of a global with an initial value.
@@ -221,7 +221,7 @@ impl Generator {
             self.rng.pick(&Padding::ALL)
         });
         let (base, _) = self.input(n, extents.iter().product::<u64>() as usize, small);
-        let traits = Traits { loose: false, small };
+        let traits = Traits { approximate: false, small };
         let access = self.load_access();
         let (tiling, indices) = match self.rng.below(4) {
             0 => {
@@ -451,8 +451,8 @@ impl Generator {
         let kind = OpKind::LoadPtr { access, mask: false, padding: false, token: area.written.is_some() };
         let operands: Vec<Value> = [pointers].into_iter().chain(area.written).collect();
         // The stored values may be approximate.
-        let loose = t.element.number().is_some_and(Number::is_float);
-        let out = self.emit_access(kind, &operands, Some((t.clone(), Traits { loose, small: false })));
+        let approximate = t.element.number().is_some_and(Number::is_float);
+        let out = self.emit_access(kind, &operands, Some((t.clone(), Traits { approximate, small: false })));
         area.read.push(out[1]);
         out[0]
     }
@@ -487,17 +487,18 @@ impl Generator {
         let pointers = self.area_pointers(area, &t.shape);
         let token = self.before_write(area);
         let access = self.atomic_access();
-        let v = self.operand(t, Need::Tight);
+        let v = self.operand(t, Need::Exact);
         let has_token = token.is_some();
-        let loose = t.element == Element::Number(Number::F32);
-        let result = Some((t.clone(), Traits { loose, small: false }));
+        let approximate = t.element == Element::Number(Number::F32);
+        let result = Some((t.clone(), Traits { approximate, small: false }));
         let out = if self.rng.one_in(3) {
-            let cmp = self.operand(t, Need::Tight);
+            let cmp = self.operand(t, Need::Exact);
             let kind = OpKind::AtomicCas { access, mask: false, token: has_token };
             let operands: Vec<Value> = [pointers, cmp, v].into_iter().chain(token).collect();
             self.emit_access(kind, &operands, result)
         } else {
-            let update = if loose { self.rng.pick(&[Update::AddF, Update::Xchg]) } else { self.integer_update(true) };
+            let update =
+                if approximate { self.rng.pick(&[Update::AddF, Update::Xchg]) } else { self.integer_update(true) };
             let kind = OpKind::AtomicRmw { access, update, mask: false, token: has_token };
             let operands: Vec<Value> = [pointers, v].into_iter().chain(token).collect();
             self.emit_access(kind, &operands, result)
@@ -527,21 +528,21 @@ impl Generator {
         let shape = self.shape();
         let t = TileType::of(&shape, n);
         let i = TileType::of(&shape, Number::I32);
-        let any = self.operand(&i, Need::Tight);
+        let any = self.operand(&i, Need::Exact);
         let mask = self.constant_of(&i, count as u64 - 1);
         let index = self.derive(OpKind::AndI, &[any, mask], i);
         let pointers = self.pointers(base, index);
-        let v = self.operand(&t, if update == Update::AddF { Need::Small } else { Need::Tight });
+        let v = self.operand(&t, if update == Update::AddF { Need::Small } else { Need::Exact });
         let access = self.atomic_access();
         let mut operands = vec![pointers, v];
         let mask = self.rng.one_in(3);
         if mask {
             let i1 = t.with(Element::Number(Number::I1));
-            operands.push(self.operand(&i1, Need::Tight));
+            operands.push(self.operand(&i1, Need::Exact));
         }
         let kind = OpKind::AtomicRmw { access, update, mask, token: false };
         let before = self.scopes.last().map_or(0, Vec::len);
-        self.emit_access(kind, &operands, Some((t, Traits { loose: true, small: false })));
+        self.emit_access(kind, &operands, Some((t, Traits { approximate: true, small: false })));
         // The old values depend on the order.
         if let Some(scope) = self.scopes.last_mut() {
             scope.truncate(before);
@@ -560,7 +561,7 @@ impl Generator {
         let tiling = Tiling::Partition { dim_map: (0..shape.len()).collect() };
         let view = self.view(base, n, &extents, &shape, tiling, None);
         let indices = self.some_indices(&vec![1; shape.len()]);
-        let v = self.operand(&t, if update == Update::AddF { Need::Small } else { Need::Tight });
+        let v = self.operand(&t, if update == Update::AddF { Need::Small } else { Need::Exact });
         let access = AccessOrder { order: Order::Relaxed, scope: Some(Scope::Device) };
         let operands: Vec<Value> = [view].into_iter().chain(indices).chain([v]).collect();
         self.emit_access(OpKind::AtomicRedView { access, update, token: false, inbounds: vec![] }, &operands, None);

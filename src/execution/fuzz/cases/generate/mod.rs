@@ -9,15 +9,15 @@
 //! ordered by tokens unless they are atomic and commute. The old values that atomic updates return are used only if
 //! no other update touches the element.
 //!
-//! Approximate results ([`Traits::loose`]) are operands of few other ops, because the interpreter could not determine
+//! Approximate results ([`Traits::approximate`]) are operands of few other ops, because the interpreter could not determine
 //! their results.
 
 mod aggregate;
 mod control;
+mod dots;
 mod memory;
 mod nests;
 mod ops;
-mod products;
 mod values;
 
 use crate::case::{Case, Meaning, Parameter};
@@ -32,7 +32,7 @@ use tile_interp::types::{Element, Number, Shape, TileType, Type};
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Traits {
     /// Known only approximately.
-    loose: bool,
+    approximate: bool,
     /// Integers, or floats with integral values, of magnitude at most eight.
     small: bool,
 }
@@ -42,7 +42,7 @@ struct Traits {
 enum Need {
     Any,
     /// Not approximate.
-    Tight,
+    Exact,
     Small,
 }
 
@@ -92,7 +92,7 @@ pub enum Kind {
     /// Arbitrary ops.
     Mixed,
     /// Dots of tiles of views.
-    Products,
+    Dots,
     /// Nested loops and branches with dots at every level.
     Nests,
 }
@@ -101,7 +101,7 @@ impl Kind {
     /// Each kind is decided independently, so a program does not change if the share of another kind does.
     pub fn of(seed: u64) -> Kind {
         if Rng::new(!seed).one_in(16) {
-            Kind::Products
+            Kind::Dots
         } else if Rng::new(seed.rotate_left(32)).one_in(16) {
             Kind::Nests
         } else {
@@ -115,7 +115,7 @@ pub fn generate_with_meaning(seed: u64) -> Option<(Case, Meaning)> {
     let mut g = Generator::new(Rng::new(seed));
     match Kind::of(seed) {
         Kind::Mixed => g.program(),
-        Kind::Products => g.products_of_views(),
+        Kind::Dots => g.dots_of_views(),
         Kind::Nests => g.nest(),
     }
     repair(g.finish())
@@ -258,14 +258,14 @@ impl Generator {
 
     /// An op whose result is known as exactly as its operands.
     fn derive(&mut self, kind: OpKind, operands: &[Value], result: TileType) -> Value {
-        let loose = operands.iter().any(|v| self.traits[v.index()].loose);
-        self.emit(kind, operands, result, Traits { loose, small: false })
+        let approximate = operands.iter().any(|v| self.traits[v.index()].approximate);
+        self.emit(kind, operands, result, Traits { approximate, small: false })
     }
 
     /// An op that only moves elements.
     fn rearrange(&mut self, kind: OpKind, operands: &[Value], result: TileType) -> Value {
         let all = |f: fn(&Traits) -> bool, g: &Self| operands.iter().all(|v| f(&g.traits[v.index()]));
-        let traits = Traits { loose: !all(|t| !t.loose, self), small: all(|t| t.small, self) };
+        let traits = Traits { approximate: !all(|t| !t.approximate, self), small: all(|t| t.small, self) };
         self.emit(kind, operands, result, traits)
     }
 
@@ -296,7 +296,7 @@ impl Generator {
         let t = self.traits[v.index()];
         match need {
             Need::Any => true,
-            Need::Tight => !t.loose,
+            Need::Exact => !t.approximate,
             Need::Small => t.small,
         }
     }
@@ -378,7 +378,7 @@ impl Generator {
             48..58 => self.conversion(),
             58..70 => self.shape_op(),
             70..76 => self.aggregate(),
-            76..79 => self.product(),
+            76..79 => self.dot(),
             79..86 => self.memory_op(),
             86..89 => self.remark(),
             _ => self.control(),

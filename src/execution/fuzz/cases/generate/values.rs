@@ -71,7 +71,7 @@ impl Generator {
         for _ in 0..count {
             bits.push(self.bits(n, small));
         }
-        self.emit(OpKind::Constant(bits.into()), &[], t.clone(), Traits { loose: false, small })
+        self.emit(OpKind::Constant(bits.into()), &[], t.clone(), Traits { approximate: false, small })
     }
 
     /// A constant scalar.
@@ -101,7 +101,7 @@ impl Generator {
             0..2 => self.constant(t, small),
             2 if n.is_integer() && need != Need::Small && t.count() as u64 - 1 <= n.mask() => self.indices(&t.shape, n),
             3 if !t.shape.is_empty() => {
-                let scalar = self.operand(&TileType::scalar(n), if small { Need::Small } else { Need::Tight });
+                let scalar = self.operand(&TileType::scalar(n), if small { Need::Small } else { Need::Exact });
                 self.splat(scalar, &t.shape)
             }
             _ => self.load_input(t, small),
@@ -110,7 +110,7 @@ impl Generator {
 
     /// A tile of 4-bit elements, which cannot be constants or be loaded individually.
     fn narrow(&mut self, t: &TileType, small: bool) -> Value {
-        let traits = Traits { loose: false, small };
+        let traits = Traits { approximate: false, small };
         if t.element == Element::Number(Number::I4) {
             let wide = self.load_input(&t.with(Element::Number(Number::I8)), small);
             return self.emit(OpKind::TruncI(Overflow::default()), &[wide], t.clone(), traits);

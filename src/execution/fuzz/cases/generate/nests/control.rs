@@ -1,12 +1,12 @@
 //! Loops and branches around steps.
 
 use super::super::{Generator, Traits};
-use super::{DEEPEST, Nest, State};
+use super::{Carried, DEEPEST, Nest};
 use tile_interp::program::{Block, OpKind, Overflow, Predicate, Signedness, Value};
 use tile_interp::types::{Number, TileType, Type};
 
 /// Maximum number of times that any point of the program may be reached.
-const MOST_TURNS: usize = 24;
+const MAX_EXECUTIONS: usize = 24;
 
 /// The range of a counted loop.
 struct Range {
@@ -18,7 +18,7 @@ struct Range {
 
 impl Generator {
     /// A counted loop, or one that ends with `break`.
-    pub(super) fn any_loop(&mut self, n: &mut Nest, state: &mut State) {
+    pub(super) fn any_loop(&mut self, n: &mut Nest, state: &mut Carried) {
         if self.rng.one_in(5) { self.repeat_steps(n, state) } else { self.count_steps(n, state) }
     }
 
@@ -27,7 +27,7 @@ impl Generator {
     }
 
     /// The indices of the state's tiles that a loop or branch replaces, at least one.
-    fn some_tiles(&mut self, state: &State) -> Vec<usize> {
+    fn some_tiles(&mut self, state: &Carried) -> Vec<usize> {
         let count = state.tiles.len();
         let mut which: Vec<usize> = (0..count).filter(|_| !self.rng.one_in(3)).collect();
         if which.is_empty() {
@@ -37,11 +37,11 @@ impl Generator {
     }
 
     fn types_of(&self, values: &[Value]) -> Vec<(Type, Traits)> {
-        values.iter().map(|v| (self.entry.ty(*v).clone(), self.loose_like(*v))).collect()
+        values.iter().map(|v| (self.entry.ty(*v).clone(), self.traits_of_carried(*v))).collect()
     }
 
     /// Traits of a value that the next iteration may replace.
-    fn loose_like(&self, v: Value) -> Traits {
+    fn traits_of_carried(&self, v: Value) -> Traits {
         Traits { small: false, ..self.traits[v.index()] }
     }
 
@@ -69,24 +69,24 @@ impl Generator {
     }
 
     /// Splits the values of a region into the tiles and the token.
-    fn inner_state(state: &State, values: &[Value]) -> State {
+    fn inner_state(state: &Carried, values: &[Value]) -> Carried {
         match state.token {
-            Some(_) => State { tiles: values[..values.len() - 1].to_vec(), token: values.last().copied() },
-            None => State { tiles: values.to_vec(), token: None },
+            Some(_) => Carried { tiles: values[..values.len() - 1].to_vec(), token: values.last().copied() },
+            None => Carried { tiles: values.to_vec(), token: None },
         }
     }
 
-    fn flat(state: &State) -> Vec<Value> {
+    fn flat(state: &Carried) -> Vec<Value> {
         state.tiles.iter().copied().chain(state.token).collect()
     }
 
     /// The initial values of a loop over these tiles.
-    fn started(state: &State, which: &[usize], more: Option<Value>) -> Vec<Value> {
+    fn started(state: &Carried, which: &[usize], more: Option<Value>) -> Vec<Value> {
         which.iter().map(|i| state.tiles[*i]).chain(more).chain(state.token).collect()
     }
 
     /// Replaces the tiles by the results. Returns the extra result, if there is one.
-    fn take_results(state: &mut State, which: &[usize], results: &[Value]) -> Option<Value> {
+    fn take_results(state: &mut Carried, which: &[usize], results: &[Value]) -> Option<Value> {
         let tokens = usize::from(state.token.is_some());
         let tiles = &results[..results.len() - tokens];
         for (i, v) in which.iter().zip(tiles) {
@@ -99,19 +99,19 @@ impl Generator {
     }
 
     /// A new accumulator that only the loop uses, in one of four loops.
-    fn new_sum(&mut self, n: &Nest) -> Option<Value> {
+    fn new_accumulator(&mut self, n: &Nest) -> Option<Value> {
         if !self.rng.one_in(4) {
             return None;
         }
         let width = self.rng.pick(&n.widths);
         let t = n.tile([n.rows, width], n.sum);
-        Some(self.zero_sum(n, &t))
+        Some(self.zero_accumulator(n, &t))
     }
 
-    pub(super) fn count_steps(&mut self, n: &mut Nest, state: &mut State) {
+    pub(super) fn count_steps(&mut self, n: &mut Nest, state: &mut Carried) {
         n.steps = n.steps.saturating_sub(1);
         let which = self.some_tiles(state);
-        let more = self.new_sum(n);
+        let more = self.new_accumulator(n);
         let range = self.range_of(n);
         let inits = Self::started(state, &which, more);
         let results = self.counted(n, &range, &inits, |g, n, values| {
@@ -153,7 +153,7 @@ impl Generator {
 
     /// Bounds that are constants, arguments, or depend on an enclosing loop.
     fn range_of(&mut self, n: &Nest) -> Range {
-        let most = (MOST_TURNS / n.weight).clamp(1, 3) as u64;
+        let most = (MAX_EXECUTIONS / n.weight).clamp(1, 3) as u64;
         let i32 = TileType::scalar(Number::I32);
         let step = if self.rng.one_in(8) { 2 } else { 1 };
         let step_value = self.scalar(Number::I32, step);
@@ -184,12 +184,12 @@ impl Generator {
     }
 
     /// A loop that ends on a condition, which is tested before its steps or after some of them.
-    fn repeat_steps(&mut self, n: &mut Nest, state: &mut State) {
+    fn repeat_steps(&mut self, n: &mut Nest, state: &mut Carried) {
         n.steps = n.steps.saturating_sub(1);
         let i32 = TileType::scalar(Number::I32);
         let which = self.some_tiles(state);
-        let more = self.new_sum(n);
-        let most = (MOST_TURNS / n.weight).clamp(1, 3);
+        let more = self.new_accumulator(n);
+        let most = (MAX_EXECUTIONS / n.weight).clamp(1, 3);
         let rounds = self.rng.pick(&[0, 1, 2]).min(most - 1) as u64;
         let last = if self.rng.coin() { self.argument(Number::I32, rounds) } else { self.scalar(Number::I32, rounds) };
         let start = self.scalar(Number::I32, 0);
@@ -200,8 +200,8 @@ impl Generator {
         let block = self.block([vec![counter], carried.clone()].concat(), |g| {
             g.deeper(n, rounds as usize + 1, Some((counter, rounds)), |g, n| {
                 let mut inner = Self::inner_state(state, &carried);
-                let in_front = g.rng.coin();
-                if !in_front {
+                let before_nest = g.rng.coin();
+                if !before_nest {
                     g.body(n, &mut inner);
                 }
                 let kind = OpKind::CmpI { predicate: Predicate::GreaterThanOrEqual, signedness: Signedness::Signed };
@@ -210,7 +210,7 @@ impl Generator {
                 if g.rng.one_in(4) {
                     g.leave_early(n, &inner, OpKind::Break);
                 }
-                if in_front || g.rng.one_in(3) {
+                if before_nest || g.rng.one_in(3) {
                     g.body(n, &mut inner);
                 }
                 let one = g.scalar(Number::I32, 1);
@@ -229,17 +229,17 @@ impl Generator {
     }
 
     /// Leaves the iteration or the loop under a random condition.
-    fn leave_early(&mut self, n: &mut Nest, state: &State, kind: OpKind) {
+    fn leave_early(&mut self, n: &mut Nest, state: &Carried, kind: OpKind) {
         let condition = self.choice(n);
         self.leave_if(n, condition, state, kind);
     }
 
     /// A branch that ends the iteration with the state, perhaps after one more step.
-    fn leave_if(&mut self, n: &mut Nest, condition: Value, state: &State, kind: OpKind) {
+    fn leave_if(&mut self, n: &mut Nest, condition: Value, state: &Carried, kind: OpKind) {
         let leaving = self.block(vec![], |g| {
-            let mut last = State { tiles: state.tiles.clone(), token: state.token };
+            let mut last = Carried { tiles: state.tiles.clone(), token: state.token };
             if g.rng.one_in(3) {
-                g.deeper(n, 1, None, |g, n| g.product_step(n, &mut last));
+                g.deeper(n, 1, None, |g, n| g.dot_step(n, &mut last));
             }
             let out = Self::flat(&last);
             g.end(kind, &out);
@@ -264,7 +264,7 @@ impl Generator {
     }
 
     /// A branch with steps in one or both of its regions.
-    pub(super) fn branch_steps(&mut self, n: &mut Nest, state: &mut State) {
+    pub(super) fn branch_steps(&mut self, n: &mut Nest, state: &mut Carried) {
         n.steps = n.steps.saturating_sub(1);
         let condition = self.choice(n);
         let which = self.some_tiles(state);
@@ -287,8 +287,8 @@ impl Generator {
     }
 
     /// Two consecutive loops with the same body, except that one applies a mask, as in causal attention.
-    pub(super) fn loops_in_a_row(&mut self, n: &mut Nest, state: &mut State) {
-        let Some(at) = self.some_sum(n, state) else { return };
+    pub(super) fn loops_in_a_row(&mut self, n: &mut Nest, state: &mut Carried) {
+        let Some(at) = self.some_accumulator(n, state) else { return };
         n.steps = n.steps.saturating_sub(2);
         let t = self.ty(state.tiles[at]);
         let [rows, width] = n.extents(&t);

@@ -18,7 +18,7 @@ mod tests;
 
 use super::{Generator, Traits};
 use memory::Area;
-use operands::Source;
+use operands::InputTensor;
 use tile_interp::program::{OpKind, Value};
 use tile_interp::types::{Element, Number, TileType};
 
@@ -40,7 +40,7 @@ struct Nest {
     /// Whether nearly all operands are tiles of views, as in kernels that use wgmma. A single dot that cannot use it
     /// keeps the others from using it.
     regular: bool,
-    sources: Vec<Source>,
+    sources: Vec<InputTensor>,
     area: Option<Area>,
     /// Counters of the enclosing loops, and the maximum value of each.
     counters: Vec<(Value, u64)>,
@@ -55,7 +55,7 @@ struct Nest {
 }
 
 /// The values that a step replaces.
-struct State {
+struct Carried {
     tiles: Vec<Value>,
     /// A token that is ordered after all accesses to the area.
     token: Option<Value>,
@@ -68,7 +68,7 @@ impl Nest {
     }
 
     fn traits_of_sums(&self) -> Traits {
-        Traits { loose: self.sum == Number::F16 || self.fast, small: false }
+        Traits { approximate: self.sum == Number::F16 || self.fast, small: false }
     }
 
     /// The last two extents.
@@ -157,12 +157,16 @@ impl Generator {
 
     /// The initial state: accumulators that start at zero or with a tile from memory, perhaps an operand, and perhaps
     /// memory that is written and read in order.
-    fn first_state(&mut self, n: &mut Nest) -> State {
+    fn first_state(&mut self, n: &mut Nest) -> Carried {
         let mut tiles = vec![];
         for _ in 0..self.rng.pick(&[1, 1, 2, 3]) {
             let width = self.rng.pick(&n.widths);
             let t = n.tile([n.rows, width], n.sum);
-            tiles.push(if self.rng.one_in(4) { self.loaded_sum(n, width) } else { self.zero_sum(n, &t) });
+            tiles.push(if self.rng.one_in(4) {
+                self.loaded_accumulator(n, width)
+            } else {
+                self.zero_accumulator(n, &t)
+            });
         }
         if self.rng.one_in(if n.regular { 12 } else { 2 }) {
             let shape = [n.rows, self.rng.pick(&n.widths)];
@@ -170,17 +174,17 @@ impl Generator {
             tiles.push(self.nest_operand(n, shape, number));
         }
         let token = self.rng.one_in(if n.regular { 8 } else { 2 }).then(|| self.area_of_nest(n));
-        State { tiles, token }
+        Carried { tiles, token }
     }
 
-    fn zero_sum(&mut self, n: &Nest, t: &TileType) -> Value {
+    fn zero_accumulator(&mut self, n: &Nest, t: &TileType) -> Value {
         let v = self.constant_of(t, 0);
         self.traits[v.index()] = n.traits_of_sums();
         v
     }
 
     /// A tile from memory as an accumulator.
-    fn loaded_sum(&mut self, n: &mut Nest, width: usize) -> Value {
+    fn loaded_accumulator(&mut self, n: &mut Nest, width: usize) -> Value {
         let shape = [n.rows, width];
         let memory = if n.sum == Number::I32 { Number::I8 } else { self.rng.pick(&[Number::F16, Number::F32]) };
         let v = self.nest_load(n, shape, memory);

@@ -9,7 +9,7 @@ use tile_interp::types::{Element, Number, Padding, TensorType, TileType, Tiling,
 
 /// A tensor that tiles are loaded from.
 #[derive(Clone)]
-pub(super) struct Source {
+pub(super) struct InputTensor {
     base: Value,
     number: Number,
     /// Number of elements of the buffer.
@@ -111,13 +111,13 @@ impl Generator {
     /// A tile that is computed from an accumulator in scope, if one has the right extents.
     pub(super) fn result_as_operand(&mut self, n: &Nest, shape: [usize; 2], number: Number) -> Option<Value> {
         let straight = n.tile(shape, n.sum);
-        let turned = n.tile([shape[1], shape[0]], n.sum);
+        let transposed = n.tile([shape[1], shape[0]], n.sum);
         if let Some(v) = self.find(Need::Any, |u| *u == straight) {
             return Some(self.narrowed(v, number));
         }
-        let v = self.find(Need::Any, |u| *u == turned)?;
+        let v = self.find(Need::Any, |u| *u == transposed)?;
         let v = self.narrowed(v, number);
-        Some(self.turned(v))
+        Some(self.transposed(v))
     }
 
     /// An accumulator as an operand, mostly with elements so small that the next dot is exact.
@@ -153,7 +153,7 @@ impl Generator {
         self.rearrange(kind, &[v], t.with(Element::Number(to)))
     }
 
-    pub(super) fn turned(&mut self, v: Value) -> Value {
+    pub(super) fn transposed(&mut self, v: Value) -> Value {
         let t = self.ty(v);
         let order = last_two_swapped(t.shape.len());
         let shape: Vec<usize> = order.iter().map(|d| t.shape[*d]).collect();
@@ -240,7 +240,7 @@ impl Generator {
     //===-- tiles of views --------------------------------------------------//
 
     /// Generates ops before the outermost loop or branch around the current point.
-    pub(super) fn in_front<R>(&mut self, make: impl FnOnce(&mut Self) -> R) -> R {
+    pub(super) fn before_nest<R>(&mut self, make: impl FnOnce(&mut Self) -> R) -> R {
         let (ops, values) = (self.open.split_off(1), self.scopes.split_off(1));
         let out = make(self);
         self.open.extend(ops);
@@ -249,36 +249,36 @@ impl Generator {
     }
 
     /// Generates ops before the outermost loop or branch, or sometimes at the current point.
-    fn mostly_in_front<R>(&mut self, n: &Nest, make: impl FnOnce(&mut Self) -> R) -> R {
-        if self.rng.one_in(if n.regular { 32 } else { 8 }) { make(self) } else { self.in_front(make) }
+    fn mostly_before_nest<R>(&mut self, n: &Nest, make: impl FnOnce(&mut Self) -> R) -> R {
+        if self.rng.one_in(if n.regular { 32 } else { 8 }) { make(self) } else { self.before_nest(make) }
     }
 
     /// A tile of some tensor of `number`, at indices that depend on the enclosing loops.
     pub(super) fn nest_load(&mut self, n: &mut Nest, shape: [usize; 2], number: Number) -> Value {
         let swapped = [shape[1], shape[0]];
-        let fits = |s: &Source| s.number == number && (s.tile == shape || s.tile == swapped);
+        let fits = |s: &InputTensor| s.number == number && (s.tile == shape || s.tile == swapped);
         // A tensor view that was created inside a loop is not in scope outside.
         let known: Vec<usize> = (0..n.sources.len())
             .filter(|&i| fits(&n.sources[i]) && self.scopes[0].contains(&n.sources[i].tensor))
             .collect();
         let source = if known.is_empty() || self.rng.one_in(3) {
-            let turned = self.rng.one_in(3);
-            let source = self.source(n, if turned { swapped } else { shape }, number);
+            let transposed = self.rng.one_in(3);
+            let source = self.source(n, if transposed { swapped } else { shape }, number);
             n.sources.push(source.clone());
             source
         } else {
             n.sources[self.rng.pick(&known)].clone()
         };
-        let turned =
+        let transposed =
             if source.tile == shape && source.tile == swapped { self.rng.one_in(3) } else { source.tile == swapped };
-        self.load_from(n, &source, turned)
+        self.load_from(n, &source, transposed)
     }
 
-    fn load_from(&mut self, n: &Nest, s: &Source, turned: bool) -> Value {
+    fn load_from(&mut self, n: &Nest, s: &InputTensor, transposed: bool) -> Value {
         let rank = s.ty.shape.len();
         let lead = rank - 2 - usize::from(n.batch.is_some());
         // The dimensions are swapped in the view or afterwards.
-        let in_view = turned && self.rng.coin();
+        let in_view = transposed && self.rng.coin();
         let order = if in_view { last_two_swapped(rank) } else { (0..rank).collect() };
         let mut tile: Vec<usize> = vec![1; lead];
         tile.extend(n.batch);
@@ -295,17 +295,17 @@ impl Generator {
         };
         let results = [(Type::View(view), Traits::default())];
         let make = |g: &mut Self| g.emit_all(OpKind::MakeView, &[s.tensor], &results, vec![])[0];
-        let view = if self.scopes[0].contains(&s.tensor) { self.mostly_in_front(n, make) } else { make(self) };
+        let view = if self.scopes[0].contains(&s.tensor) { self.mostly_before_nest(n, make) } else { make(self) };
         let mut operands = vec![view];
         for d in order {
-            operands.push(self.place(n, tiles[d]));
+            operands.push(self.tile_index(n, tiles[d]));
         }
         let kind = OpKind::LoadView { access: AccessOrder::WEAK, token: false, inbounds: vec![] };
         let loaded = TileType::of(&tile, s.number);
-        let traits = Traits { loose: false, small: true };
+        let traits = Traits { approximate: false, small: true };
         let v = self.emit_all(kind, &operands, &[(loaded.into(), traits), (Type::Token, Traits::default())], vec![])[0];
         let v = self.without_lead(v, lead);
-        if turned && !in_view { self.turned(v) } else { v }
+        if transposed && !in_view { self.transposed(v) } else { v }
     }
 
     /// Removes `lead` leading dimensions with one element.
@@ -319,7 +319,7 @@ impl Generator {
 
     /// The index of a tile below `count`, a power of two, computed from the counters of enclosing loops and the tile
     /// block's number.
-    fn place(&mut self, n: &Nest, count: u64) -> Value {
+    fn tile_index(&mut self, n: &Nest, count: u64) -> Value {
         if count == 1 {
             return self.scalar(Number::I32, 0);
         }
@@ -348,7 +348,7 @@ impl Generator {
     }
 
     /// A tensor with a few tiles of these extents, in a new buffer or in one that another tensor uses.
-    fn source(&mut self, n: &Nest, tile: [usize; 2], number: Number) -> Source {
+    fn source(&mut self, n: &Nest, tile: [usize; 2], number: Number) -> InputTensor {
         let mut tiles = [self.rng.pick(&[1u64, 2, 4]), self.rng.pick(&[1u64, 2, 4])];
         while tiles[0] * tiles[1] * (tile[0] * tile[1]) as u64 > 1 << 15 && tiles != [1, 1] {
             let widest = usize::from(tiles[1] > tiles[0]);
@@ -387,7 +387,7 @@ impl Generator {
             (of.base, of.count)
         } else {
             let aligned = !self.rng.one_in(if n.regular { 40 } else { 12 });
-            (self.in_front(|g| g.sparse_buffer(number, count, aligned)), count)
+            (self.before_nest(|g| g.sparse_buffer(number, count, aligned)), count)
         };
         let known = !self.rng.one_in(3);
         let ty = TensorType {
@@ -396,7 +396,7 @@ impl Generator {
             strides: (0..rank).map(|d| (known || d != rank - 2).then_some(strides[d])).collect(),
         };
         let results = [(Type::Tensor(ty.clone()), Traits::default())];
-        let tensor = self.mostly_in_front(n, |g| {
+        let tensor = self.mostly_before_nest(n, |g| {
             let mut operands = vec![base];
             if !known {
                 let stride = g.argument(Number::I32, row);
@@ -405,7 +405,7 @@ impl Generator {
             g.emit_all(OpKind::MakeTensorView, &operands, &results, vec![])[0]
         });
         let padding = if ragged || self.rng.coin() { Some(Padding::Zero) } else { None };
-        Source { base, number, count, tensor, ty, tile, tiles, padding }
+        InputTensor { base, number, count, tensor, ty, tile, tiles, padding }
     }
 
     pub(super) fn multiple_of_16(&mut self, v: Value) -> Value {

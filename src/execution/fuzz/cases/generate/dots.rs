@@ -15,7 +15,7 @@ struct Operand {
     /// The tile's extents as an operand.
     tile: [usize; 2],
     /// Whether the tile is transposed in memory.
-    turned: bool,
+    transposed: bool,
     padding: Option<Padding>,
     /// The type that elements are widened to before the dot.
     wide: Option<Number>,
@@ -24,7 +24,7 @@ struct Operand {
 }
 
 /// Properties that the dots of a program share.
-struct Products {
+struct Dots {
     lhs: Operand,
     rhs: Operand,
     sum: TileType,
@@ -39,7 +39,7 @@ struct Products {
 
 impl Generator {
     /// Generates the whole program.
-    pub(super) fn products_of_views(&mut self) {
+    pub(super) fn dots_of_views(&mut self) {
         self.grid = [self.rng.pick(&[1, 1, 2]), 1, 1];
         self.budget = self.rng.pick(&[0, 2, 4, 8]);
         self.block_number();
@@ -50,7 +50,7 @@ impl Generator {
                 let scores = self.constant_of(&p.sum, 0);
                 let q = self.chained(&p);
                 let total = self.constant_of(&q.sum, 0);
-                let sum = self.products_in_turn(&p, &q, scores, total);
+                let sum = self.attention(&p, &q, scores, total);
                 p = q;
                 sum
             }
@@ -77,7 +77,7 @@ impl Generator {
         self.end(OpKind::Return, &[]);
     }
 
-    fn operands(&mut self) -> Products {
+    fn operands(&mut self) -> Dots {
         use Number::{Bf16, E4m3, E5m2, F16, F32, I8};
         // F32 elements are rounded to tf32 before they are multiplied.
         let from = self.rng.pick(&[F16, F16, Bf16, I8, I8, E4m3, E5m2, F32, F32]);
@@ -104,37 +104,37 @@ impl Generator {
             _ => OpKind::MmaF { fast_acc: narrow && self.rng.coin() },
         };
         let depth = trips.max(1) as usize * k;
-        let turned = [self.rng.one_in(3), self.rng.coin()];
-        let lhs = self.multiplied(from, [m * self.blocks(), depth], [m, k], turned[0]);
-        let rhs = self.multiplied(from, [depth, n], [k, n], turned[1]);
+        let transposed = [self.rng.one_in(3), self.rng.coin()];
+        let lhs = self.multiplied(from, [m * self.blocks(), depth], [m, k], transposed[0]);
+        let rhs = self.multiplied(from, [depth, n], [k, n], transposed[1]);
         let bound = if self.rng.coin() { self.argument(Number::I32, trips) } else { self.scalar(Number::I32, trips) };
-        let loose = matches!(kind, OpKind::MmaF { fast_acc: true }) || to == Number::F16;
+        let approximate = matches!(kind, OpKind::MmaF { fast_acc: true }) || to == Number::F16;
         let zero = self.scalar(Number::I32, 0);
-        let traits = Traits { loose, small: false };
-        Products { lhs, rhs, sum: TileType::of(&[m, n], to), kind, trips, bound, i: self.block_id, j: zero, traits }
+        let traits = Traits { approximate, small: false };
+        Dots { lhs, rhs, sum: TileType::of(&[m, n], to), kind, trips, bound, i: self.block_id, j: zero, traits }
     }
 
     /// A tensor whose tiles are multiplied as elements of `n`, which are sometimes computed from another type in
     /// memory.
-    fn multiplied(&mut self, n: Number, extents: [usize; 2], tile: [usize; 2], turned: bool) -> Operand {
+    fn multiplied(&mut self, n: Number, extents: [usize; 2], tile: [usize; 2], transposed: bool) -> Operand {
         let memory = match n {
             Number::F16 | Number::Bf16 if self.rng.one_in(6) => self.rng.pick(&[Number::I8, Number::E4m3]),
             _ => n,
         };
         let wide = (memory != n).then_some(n);
         let two = !matches!(n, Number::E4m3 | Number::E5m2) && self.rng.one_in(8);
-        Operand { wide, two, ..self.tensor(memory, extents, tile, turned) }
+        Operand { wide, two, ..self.tensor(memory, extents, tile, transposed) }
     }
 
     /// A tensor whose tiles cover `extents`. The last tile may be partly outside.
-    fn tensor(&mut self, n: Number, extents: [usize; 2], tile: [usize; 2], turned: bool) -> Operand {
+    fn tensor(&mut self, n: Number, extents: [usize; 2], tile: [usize; 2], transposed: bool) -> Operand {
         let mut along = extents.map(|e| e as u64);
         for (extent, tile) in along.iter_mut().zip(tile) {
             if self.rng.one_in(3) {
                 *extent -= self.rng.below(tile) as u64;
             }
         }
-        let [rows, columns] = if turned { [along[1], along[0]] } else { along };
+        let [rows, columns] = if transposed { [along[1], along[0]] } else { along };
         // Sometimes rows are not aligned as TMA requires.
         let row = if self.rng.one_in(12) { columns } else { columns.next_multiple_of(16) };
         let bytes = self.data(n, (rows * row) as usize, true);
@@ -157,7 +157,7 @@ impl Generator {
         let results = [(Type::Tensor(ty.clone()), Traits::default())];
         let tensor = self.emit_all(OpKind::MakeTensorView, &operands, &results, vec![])[0];
         let padding = Some(if !n.is_integer() && self.rng.one_in(16) { Padding::NegZero } else { Padding::Zero });
-        Operand { tensor, ty, tile, turned, padding, wide: None, two: false }
+        Operand { tensor, ty, tile, transposed, padding, wide: None, two: false }
     }
 
     /// Loads the tile at these indices as an operand.
@@ -189,8 +189,8 @@ impl Generator {
     fn load_tile(&mut self, o: &Operand, at: [Value; 2]) -> Value {
         let t = TileType::of(&o.tile, o.ty.element);
         // The dimensions are swapped in the view or afterwards.
-        let in_view = o.turned && self.rng.coin();
-        let after = o.turned && !in_view;
+        let in_view = o.transposed && self.rng.coin();
+        let after = o.transposed && !in_view;
         let turn = |list: [usize; 2]| if after { [list[1], list[0]] } else { list };
         let loaded = TileType::of(&turn(o.tile), o.ty.element);
         let dim_map = if in_view { vec![1, 0] } else { vec![0, 1] };
@@ -199,7 +199,7 @@ impl Generator {
         let view = self.emit_all(OpKind::MakeView, &[o.tensor], &[(Type::View(view), Traits::default())], vec![])[0];
         let at = if after { [at[1], at[0]] } else { at };
         let kind = OpKind::LoadView { access: AccessOrder::WEAK, token: false, inbounds: vec![] };
-        let results = [(loaded.into(), Traits { loose: false, small: true }), (Type::Token, Traits::default())];
+        let results = [(loaded.into(), Traits { approximate: false, small: true }), (Type::Token, Traits::default())];
         let v = self.emit_all(kind, &[view, at[0], at[1]], &results, vec![])[0];
         // Widened before or after the transpose.
         let early = self.rng.coin();
@@ -231,7 +231,7 @@ impl Generator {
     }
 
     /// The dot of the tiles at depth `k`, accumulated into `sum`.
-    fn multiply(&mut self, p: &Products, k: Value, sum: Value) -> Value {
+    fn multiply(&mut self, p: &Dots, k: Value, sum: Value) -> Value {
         // The index `bound` is past the last tile.
         let k = if k == p.bound { self.scalar(Number::I32, p.trips.saturating_sub(1)) } else { k };
         let lhs = self.load_operand(&p.lhs, [p.i, k]);
@@ -241,20 +241,20 @@ impl Generator {
 
     /// The dots whose left operand is computed from the result of `p`: tiles with the same number of rows, by tiles
     /// of another tensor.
-    fn chained(&mut self, p: &Products) -> Products {
-        let [m, n] = p.sum.shape[..] else { unreachable!("a tile of a product has two dimensions") };
+    fn chained(&mut self, p: &Dots) -> Dots {
+        let [m, n] = p.sum.shape[..] else { unreachable!("a tile of a dot has two dimensions") };
         let width = self.rng.pick(&[16usize, 32, 64, 128]).min((1 << 20) / (m * n)).max(16);
         let rows = p.trips.max(1) as usize * n;
-        let turned = self.rng.one_in(4);
-        let rhs = self.tensor(p.lhs.ty.element, [rows, width], [n, width], turned);
+        let transposed = self.rng.one_in(4);
+        let rhs = self.tensor(p.lhs.ty.element, [rows, width], [n, width], transposed);
         let sum = TileType::of(&[m, width], Number::F32);
         let kind = OpKind::MmaF { fast_acc: false };
-        Products { lhs: p.lhs.clone(), rhs, sum, kind, ..*p }
+        Dots { lhs: p.lhs.clone(), rhs, sum, kind, ..*p }
     }
 
     /// Attention with a softmax of small integers: for each tile of keys, scores, their weights, and a sum of
     /// weighted values.
-    fn products_in_turn(&mut self, p: &Products, q: &Products, zero: Value, total: Value) -> Value {
+    fn attention(&mut self, p: &Dots, q: &Dots, zero: Value, total: Value) -> Value {
         let first = self.scalar(Number::I32, 0);
         // The query is loaded before the loop, loaded in each iteration, or computed.
         let before = self.rng.below(3);
@@ -290,11 +290,11 @@ impl Generator {
 
     /// Several dots with separate accumulators that share operands, such as one left operand by two right ones.
     /// Returns the sum or the maximum of all.
-    fn together(&mut self, p: &Products, zero: Value) -> Value {
+    fn together(&mut self, p: &Dots, zero: Value) -> Value {
         let depth = p.trips.max(1) as usize * p.lhs.tile[1];
         let more = |g: &mut Self, of: &Operand, extents| {
-            let turned = g.rng.coin();
-            g.multiplied(of.wide.unwrap_or(of.ty.element), extents, of.tile, turned)
+            let transposed = g.rng.coin();
+            g.multiplied(of.wide.unwrap_or(of.ty.element), extents, of.tile, transposed)
         };
         let rows = p.lhs.tile[0] * self.blocks();
         // Pairs of operand indices.
@@ -323,7 +323,7 @@ impl Generator {
     /// A loop that carries an accumulator.
     fn deep(
         &mut self,
-        p: &Products,
+        p: &Dots,
         bound: Value,
         init: Value,
         body: impl FnOnce(&mut Self, Value, Value) -> Value,
@@ -334,7 +334,7 @@ impl Generator {
     /// A loop that carries several accumulators.
     fn deep_with_sums(
         &mut self,
-        p: &Products,
+        p: &Dots,
         bound: Value,
         inits: Vec<Value>,
         body: impl FnOnce(&mut Self, Value, &[Value]) -> Vec<Value>,
@@ -362,7 +362,7 @@ impl Generator {
         }
     }
 
-    fn plus(&mut self, p: &Products, a: Value, b: Value) -> Value {
+    fn plus(&mut self, p: &Dots, a: Value, b: Value) -> Value {
         let kind = if p.sum.element == Element::Number(Number::I32) {
             OpKind::AddI(Overflow::default())
         } else {
@@ -371,7 +371,7 @@ impl Generator {
         self.derive(kind, &[a, b], p.sum.clone())
     }
 
-    fn no_less(&mut self, p: &Products, a: Value, b: Value) -> Value {
+    fn no_less(&mut self, p: &Dots, a: Value, b: Value) -> Value {
         let kind = if p.sum.element == Element::Number(Number::I32) {
             OpKind::MaxI(Signedness::Signed)
         } else {
@@ -381,7 +381,7 @@ impl Generator {
     }
 
     /// The accumulators of several output tiles, one after another.
-    fn tile_after_tile(&mut self, p: &Products, zero: Value) -> Value {
+    fn tile_after_tile(&mut self, p: &Dots, zero: Value) -> Value {
         let two = self.scalar(Number::I32, 2);
         self.deep(p, two, zero, |g, _, c| {
             let sum = g.deep(p, p.bound, zero, |g, k, c| g.multiply(p, k, c));
@@ -395,7 +395,7 @@ impl Generator {
         })
     }
 
-    fn one_after_another(&mut self, p: &Products, zero: Value) -> Value {
+    fn one_after_another(&mut self, p: &Dots, zero: Value) -> Value {
         let first = self.deep(p, p.bound, zero, |g, k, c| g.multiply(p, k, c));
         let positive = self.no_less(p, first, zero);
         let init = self.rng.pick(&[first, zero]);
@@ -403,7 +403,7 @@ impl Generator {
         self.plus(p, positive, second)
     }
 
-    fn in_branch(&mut self, p: &Products, zero: Value) -> Value {
+    fn in_branch(&mut self, p: &Dots, zero: Value) -> Value {
         let condition = self.condition();
         let both = self.rng.coin();
         let mut regions = vec![];
@@ -422,7 +422,7 @@ impl Generator {
     }
 
     /// A branch around the dot in a loop, perhaps with another dot in its other region.
-    fn with_branch(&mut self, p: &Products, zero: Value, both: bool) -> Value {
+    fn with_branch(&mut self, p: &Dots, zero: Value, both: bool) -> Value {
         self.deep(p, p.bound, zero, |g, k, c| {
             let parity = g.scalar(Number::I32, 1);
             let odd = g.derive(OpKind::AndI, &[k, parity], TileType::scalar(Number::I32));
@@ -447,17 +447,17 @@ impl Generator {
     }
 
     /// The accumulator is used inside the loop: it is carried and added up, or starts from zero for each dot.
-    fn used(&mut self, p: &Products, zero: Value) -> Value {
+    fn used(&mut self, p: &Dots, zero: Value) -> Value {
         let fresh = self.rng.coin();
         self.deep(p, p.bound, zero, |g, k, c| {
-            let product = g.multiply(p, k, if fresh { zero } else { c });
-            let positive = g.no_less(p, product, zero);
+            let dot = g.multiply(p, k, if fresh { zero } else { c });
+            let positive = g.no_less(p, dot, zero);
             if fresh { g.plus(p, c, positive) } else { positive }
         })
     }
 
     /// The epilogue of an output tile.
-    fn epilogue(&mut self, p: &Products, sum: Value) -> Value {
+    fn epilogue(&mut self, p: &Dots, sum: Value) -> Value {
         let mut v = sum;
         if self.rng.one_in(3) {
             let Element::Number(n) = p.sum.element else { return v };
@@ -490,7 +490,7 @@ impl Generator {
 
     /// Stores an output tile in 16 bits to a tensor with aligned rows, as TMA requires, perhaps several times in
     /// order.
-    fn store_tile(&mut self, p: &Products, v: Value) {
+    fn store_tile(&mut self, p: &Dots, v: Value) {
         let to = self.rng.pick(&[Number::F16, Number::Bf16]);
         let t = p.sum.with(Element::Number(to));
         let extents = [t.shape[0] * self.blocks(), t.shape[1]];
@@ -511,7 +511,7 @@ impl Generator {
     }
 
     /// The maximum of each row or column.
-    fn largest(&mut self, p: &Products, v: Value) {
+    fn largest(&mut self, p: &Dots, v: Value) {
         let Element::Number(n) = p.sum.element else { return };
         let identity = match n {
             Number::I32 => 1 << 31,
