@@ -1,8 +1,8 @@
-//! `tile-run --check-each`: the pass that makes results wrong.
+//! `tile-run --check-each`: finds the pass that makes results wrong.
 //!
-//! A program is compiled with none of the optional passes, with the first of them, with the first two and so on
-//! (`pass-limit` of the pipeline), and each image is run. What the passes that always run decide is wrong from the
-//! beginning on.
+//! The program is compiled with none of the optional passes, with the first of them, with the first two and so on
+//! (`pass-limit` of the pipeline), and each image is run. If a mandatory pass is at fault, the results are wrong from
+//! the start.
 
 use crate::cl::{Nearness, Options};
 use crate::command::{Failure, Tools, read, warn};
@@ -18,7 +18,7 @@ use std::path::Path;
 use tile_diag::Diagnostic;
 use tile_interface::{CompileRequest, InputKind};
 
-/// Compiles with ever more passes, runs, and says behind which results are as expected.
+/// Compiles with more and more passes, runs each image, and prints after which passes the results are as expected.
 pub fn check_each(
     kernel: &Path,
     options: &Options,
@@ -44,15 +44,15 @@ pub fn check_each(
     let mut first_wrong = None;
     for limit in 0..=passes.len() {
         let mut remark = String::new();
-        // All of them are what is compiled without a limit, whose choices depend on shared memory too.
+        // All passes together are compiled without a limit, because some choices depend on shared memory.
         match trial.compile((limit < passes.len()).then_some(limit)) {
             Err(why) => {
-                remark = format!("later passes are needed: {why}");
+                remark = format!("does not compile without later passes: {why}");
                 verdict = Verdict::NotCompiled(why);
-                // What was said of earlier code is not said of this.
+                // The verdict on earlier code does not apply to this.
                 last.clear();
             }
-            Ok(ptx) if ptx == last => remark = "the same code".to_owned(),
+            Ok(ptx) if ptx == last => remark = "same code".to_owned(),
             Ok(ptx) => {
                 verdict = trial.verdict(&ptx, launch)?;
                 last = ptx;
@@ -74,7 +74,7 @@ pub fn check_each(
     }
     match (first_wrong, verdict) {
         (Some((Some(pass), why)), last) => {
-            let mut lines = vec![format!("results are wrong behind '{pass}', and right before it"), why];
+            let mut lines = vec![format!("results are wrong after '{pass}' and right before it"), why];
             if matches!(last, Verdict::Right) {
                 lines
                     .push("they are right again in the end: a later pass is needed by what this one leaves".to_owned());
@@ -92,7 +92,7 @@ pub fn check_each(
     }
 }
 
-/// What an image does.
+/// The behavior of an image.
 pub(crate) enum Verdict {
     Right,
     Wrong(String),
@@ -126,7 +126,7 @@ impl Trial<'_> {
             .map_err(|e| Failure::Compile { path: self.path.clone(), message: e.to_string() })
     }
 
-    /// PTX, or why there is none.
+    /// Compiles to PTX with the first `limit` optional passes. The error is a message.
     pub fn compile(&self, limit: Option<usize>) -> Result<String, String> {
         let mut pipeline_options = self.options.pipeline_options.clone();
         pipeline_options.extend(limit.map(|limit| ("pass-limit".to_owned(), limit.to_string())));
@@ -151,7 +151,7 @@ impl Trial<'_> {
                 max_time: self.options.max_time,
                 ..RunOptions::default()
             };
-            // A launch that fails is as wrong as one with wrong results.
+            // A launch that fails counts as wrong.
             let complaint = match execute(&module, launch, &run) {
                 Err(e) => Some(e.to_string()),
                 Ok(outcome) => check(launch, &outcome).into_iter().next(),
@@ -165,7 +165,7 @@ impl Trial<'_> {
     }
 }
 
-/// What the reference interpreter leaves in the arrays of a launch of a program, which has a name, its bytes and a
+/// The results of the reference interpreter for a launch of a program, which is given by its path, its bytes and its
 /// kind.
 pub fn expectations(
     (path, input, kind): (&str, &[u8], InputKind),
@@ -191,10 +191,10 @@ fn unprintable(error: std::io::Error) -> Failure {
     Failure::Write { path: "standard output".into(), error }
 }
 
-/// Says how many elements may be anything: a comparison with these says nothing.
+/// Prints how many elements are undetermined, because comparing them proves nothing.
 fn tell_what_is_open(launch: &Launch, left: &Left, stderr: &mut dyn Write) {
     if let Some(guess) = &left.guess {
-        let _ = writeln!(stderr, "note: {guess} may have other values, and the results with it");
+        let _ = writeln!(stderr, "note: {guess} may have other values, and so may the results");
     }
     for (arg, (argument, promised)) in launch.args.iter().zip(&left.promised).enumerate() {
         for (a, scalars) in argument.arrays().iter().zip(promised) {
@@ -207,7 +207,7 @@ fn tell_what_is_open(launch: &Launch, left: &Left, stderr: &mut dyn Write) {
     }
 }
 
-/// Arrays as they were left, as what is expected of others.
+/// Converts the results of a launch to expectations.
 fn expect(launch: &Launch, left: Left, tolerance: Option<Nearness>) -> Vec<Expect> {
     let mut all = vec![];
     let arrays = left.outcome.arrays.iter().zip(left.promised);
@@ -237,7 +237,8 @@ fn expect(launch: &Launch, left: Left, tolerance: Option<Nearness>) -> Vec<Expec
     all
 }
 
-/// How far results may be apart that are added up in another order, with what is in between rounded to the same type.
+/// The relative difference that is tolerated between sums in different orders, with intermediate results rounded to
+/// the element type.
 fn usual_tolerance(element: Element) -> f64 {
     let bits = match element {
         Element::F64 => 40,

@@ -1,8 +1,7 @@
 //! Runs a launch on the reference interpreter.
 //!
-//! Arguments become entry parameters by the same convention as on the simulated device (see [`crate::execute`]); the
-//! grid, entry and expectations of the launch mean the same too. Threads of a block and shared memory mean nothing
-//! here.
+//! Arguments become entry parameters by the same convention as on the simulated device (see [`crate::execute`]).
+//! Grid, entry and expectations of the launch have the same meaning; the CTA size and shared memory are ignored.
 
 use crate::execute::{Error, Outcome, describe, extents_and_strides, parameter_hint};
 use crate::launch::{Argument, ArrayArgument, Launch};
@@ -14,21 +13,21 @@ use tile_interp::machine::{BrokenPromise, Limits, Machine};
 use tile_interp::program::Program;
 use tile_interp::scalar::Scalar;
 
-/// Reads Tile IR as a program of the interpreter. The binary that links MLIR has one.
+/// Parses Tile IR into a program of the interpreter. The binary that links MLIR provides one.
 pub type Reader<'a> = dyn Fn(&[u8], InputKind, &mut dyn FnMut(Diagnostic)) -> Result<Program, CompileError> + 'a;
 
-/// What a launch left behind.
+/// The results of a launch.
 #[derive(Debug)]
 pub struct Left {
     pub outcome: Outcome,
-    /// The elements of all arrays, with what the language promises of each.
+    /// The elements of all arrays, with the precision that the language promises for each.
     pub promised: Vec<Vec<Vec<Scalar>>>,
-    /// What was decided by an element that may have other values: then nothing is known of the results.
+    /// A decision that depended on an undetermined element. If set, the results are unknown.
     pub guess: Option<String>,
 }
 
-/// Runs a launch once, and tells `note` of promises that did not hold if that is no error. The launch's arrays are not
-/// changed.
+/// Runs a launch once, and passes broken promises that are not errors to `note`. The launch's arrays are not
+/// modified.
 pub fn execute(
     program: &Program,
     launch: &Launch,
@@ -88,7 +87,7 @@ pub fn execute(
     Ok(Left { outcome, promised, guess: report.guess })
 }
 
-/// Brings an array to memory as the simulated device has it: where nobody has written are zeros that are unknown.
+/// Copies an array to memory as on the simulated device. Memory that is not initialized holds zeros that are unknown.
 fn place(machine: &mut Machine<'_>, name: &str, a: &ArrayArgument) -> u64 {
     let data = &a.array.data;
     if !a.unwritten && a.extents.is_none() {
@@ -104,7 +103,7 @@ fn place(machine: &mut Machine<'_>, name: &str, a: &ArrayArgument) -> u64 {
     address
 }
 
-/// Appends the parameters of an argument, as bits; returns where its arrays lie.
+/// Appends the parameters of an argument, as bits. Returns the addresses of its arrays.
 fn flatten(machine: &mut Machine<'_>, name: &str, argument: &Argument, out: &mut Vec<u64>) -> Result<Vec<u64>, Error> {
     let bits = |bytes: &[u8]| bytes.iter().rev().fold(0, |w, b| w << 8 | u64::from(*b));
     Ok(match argument {

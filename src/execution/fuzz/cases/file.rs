@@ -157,7 +157,7 @@ impl File {
             "error" => self.error = Some(rest.to_string()),
             _ => {
                 let (name, rest) = rest.split_once(' ').ok_or("a type and numbers were expected")?;
-                let n = number(name).ok_or_else(|| format!("'{name}' is no type"))?;
+                let n = number(name).ok_or_else(|| format!("unknown type '{name}'"))?;
                 if key == "scalar" {
                     let [one] = scalars(rest, n)?[..] else { return Err("one number was expected".into()) };
                     self.parameters.push(Parameter::Scalar { number: n, bits: one.bits });

@@ -123,7 +123,7 @@ impl Header {
         let types = types
             .split_whitespace()
             .filter(|w| *w != "->")
-            .map(|w| file::number(w).ok_or_else(|| format!("'{w}' is no type")))
+            .map(|w| file::number(w).ok_or_else(|| format!("unknown type '{w}'")))
             .collect::<Result<Vec<_>, _>>()?;
         Ok(Header { types, op: op.to_string() })
     }

@@ -172,7 +172,7 @@ cuda_tile.module @m {
         let lost = DeviceResult { error: Some("run: lost".into()), ..DeviceResult::default() };
         assert_eq!(subject.complaint(&lost, &[]).unwrap(), "run: lost");
         assert_eq!(subject.on_simulator("sm_90 -O3"), "the simulator agrees with the interpreter");
-        assert!(subject.on_simulator("sm_90").contains("is no configuration"));
+        assert!(subject.on_simulator("sm_90").contains("is not a configuration"));
     }
 
     /// Branches and addresses must not depend on unknown values, and nothing may trap, because many programs share

@@ -15,7 +15,6 @@
 //!   halves. Where the results differ, the element is unknown. If one of these ways rounded a float, every
 //!   combination of at least three elements is unknown, because other groupings round differently and the difference
 //!   is not bounded.
-//!   float was rounded on one of these ways: others round elsewhere, and how far apart that leads is not known.
 
 use super::{Cause, Datum, Elements, Error, Executor, Flow, coordinates, index, malformed};
 use crate::format::{self, Real, decode};
