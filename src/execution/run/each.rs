@@ -10,7 +10,7 @@ use crate::element::{Element, Number};
 use crate::execute::{check, execute};
 use crate::launch::{Argument, Expect, Launch, Match, Source, Tolerance};
 use crate::npy::Array;
-use crate::reference::{self, Left};
+use crate::reference::{self, ReferenceResults};
 use ptx_sim::{Module, RunOptions};
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -182,7 +182,7 @@ pub fn expectations(
     let left = reference::execute(&program, launch, options.limits(), &mut |broken| warn(broken, stderr))
         .map_err(|error| Failure::Execute { schedule: "reference".into(), error: Box::new(error) })?;
     if options.tolerance == Some(Nearness::Promised) {
-        tell_what_is_open(launch, &left, stderr);
+        warn_undetermined(launch, &left, stderr);
     }
     Ok(expect(launch, left, options.tolerance))
 }
@@ -192,7 +192,7 @@ fn unprintable(error: std::io::Error) -> Failure {
 }
 
 /// Prints how many elements are undetermined, because comparing them proves nothing.
-fn tell_what_is_open(launch: &Launch, left: &Left, stderr: &mut dyn Write) {
+fn warn_undetermined(launch: &Launch, left: &ReferenceResults, stderr: &mut dyn Write) {
     if let Some(guess) = &left.guess {
         let _ = writeln!(stderr, "note: {guess} may have other values, and so may the results");
     }
@@ -208,7 +208,7 @@ fn tell_what_is_open(launch: &Launch, left: &Left, stderr: &mut dyn Write) {
 }
 
 /// Converts the results of a launch to expectations.
-fn expect(launch: &Launch, left: Left, tolerance: Option<Nearness>) -> Vec<Expect> {
+fn expect(launch: &Launch, left: ReferenceResults, tolerance: Option<Nearness>) -> Vec<Expect> {
     let mut all = vec![];
     let arrays = left.outcome.arrays.iter().zip(left.promised);
     for (arg, (argument, (arrays, promised))) in launch.args.iter().zip(arrays).enumerate() {
@@ -287,7 +287,8 @@ mod tests {
             report: Report::default(),
         };
         let expected = |tolerance, promised: &[Scalar]| {
-            let left = Left { outcome: outcome(&left), promised: vec![vec![promised.to_vec()]], guess: None };
+            let left =
+                ReferenceResults { outcome: outcome(&left), promised: vec![vec![promised.to_vec()]], guess: None };
             Launch { expect: expect(&launch, left, tolerance), ..launch.clone() }
         };
         let exactly = |x: f32, certainty| Scalar { bits: x.to_bits().into(), certainty };

@@ -203,12 +203,12 @@ fn flatten(device: &mut Device, argument: &Argument, out: &mut Vec<Arg>) -> Resu
             Ok(vec![])
         }
         Argument::Buffer(a) => {
-            let pointer = place(device, a);
+            let pointer = upload(device, a);
             out.push(Arg::Ptr(pointer));
             Ok(vec![pointer])
         }
         Argument::TensorMap { of, params } => {
-            let pointer = place(device, of);
+            let pointer = upload(device, of);
             let map = encode(params, pointer).map_err(|error| Error::TensorMap { name: of.name.clone(), error })?;
             out.push(Arg::Bytes(map.encode().to_vec()));
             Ok(vec![pointer])
@@ -218,7 +218,7 @@ fn flatten(device: &mut Device, argument: &Argument, out: &mut Vec<Arg>) -> Resu
             Ok(vec![])
         }
         Argument::Array(a) => {
-            let pointer = place(device, a);
+            let pointer = upload(device, a);
             out.push(Arg::Ptr(pointer));
             out.extend(sizes_of(a));
             Ok(vec![pointer])
@@ -240,7 +240,7 @@ fn flatten(device: &mut Device, argument: &Argument, out: &mut Vec<Arg>) -> Resu
             let mut words = vec![];
             let mut pointers = vec![];
             for a in list {
-                let pointer = place(device, a);
+                let pointer = upload(device, a);
                 words.push(pointer.0);
                 words.extend(extents_and_strides(a));
                 pointers.push(pointer);
@@ -260,7 +260,7 @@ fn sizes_of(a: &ArrayArgument) -> impl Iterator<Item = Arg> {
 }
 
 /// Copies an array to the device.
-fn place(device: &mut Device, a: &ArrayArgument) -> DevicePtr {
+fn upload(device: &mut Device, a: &ArrayArgument) -> DevicePtr {
     if !a.unwritten && a.extents.is_none() {
         return device.alloc_from(&a.array.data);
     }

@@ -74,7 +74,7 @@ pub fn run(
     let (answer, why) = match asked.answer(crash, tools) {
         Ok(Answer::Defect(why)) if asked.message.as_deref().is_none_or(|part| why.contains(part)) => (1, why),
         Ok(Answer::Defect(why)) => (0, format!("another defect: {why}")),
-        Ok(Answer::None(why)) => (0, why),
+        Ok(Answer::NoDefect(why)) => (0, why),
         // Errors in the command line, or in files that all candidates share.
         Err(e @ (Failure::Usage(_) | Failure::Read { .. } | Failure::Launch(_) | Failure::NoKernel)) => {
             say(format!("tile-interesting: error: {e}"));
@@ -105,7 +105,7 @@ struct Asked {
 enum Answer {
     /// With its description.
     Defect(String),
-    None(String),
+    NoDefect(String),
 }
 
 /// Returns `None` if help is requested. `Err` is a message for the user.
@@ -150,7 +150,7 @@ impl Asked {
     fn answer(&self, crash: Option<i32>, tools: Tools<'_>) -> Result<Answer, Failure> {
         if let Some(signal) = crash {
             let why = format!("the compiler crashed with signal {signal}");
-            return Ok(if self.defect == Defect::Fails { Answer::Defect(why) } else { Answer::None(why) });
+            return Ok(if self.defect == Defect::Fails { Answer::Defect(why) } else { Answer::NoDefect(why) });
         }
         let kernel: PathBuf = self.options.kernel.clone().ok_or(Failure::NoKernel)?;
         let (input, kind) = read(&kernel)?;
@@ -170,7 +170,7 @@ impl Asked {
             ..launch
         };
         let Defect::WrongPass(name) = &self.defect else {
-            return trial.behind(None, &launch);
+            return trial.verdict_after(None, &launch);
         };
         let passes = trial.optional_passes()?;
         if !passes.contains(name) {
@@ -179,13 +179,13 @@ impl Asked {
                 passes.join(", ")
             )));
         }
-        let mut answer = Answer::None(String::new());
+        let mut answer = Answer::NoDefect(String::new());
         for at in (0..passes.len()).filter(|at| passes[*at] == *name) {
-            answer = match trial.behind(Some(at), &launch)? {
-                Answer::Defect(why) => Answer::None(format!("wrong before the pass too: {why}")),
-                Answer::None(why) if why != RIGHT => Answer::None(format!("before the pass: {why}")),
+            answer = match trial.verdict_after(Some(at), &launch)? {
+                Answer::Defect(why) => Answer::NoDefect(format!("wrong before the pass too: {why}")),
+                Answer::NoDefect(why) if why != RIGHT => Answer::NoDefect(format!("before the pass: {why}")),
                 // As in `check_each`, all passes together are compiled without a limit.
-                Answer::None(_) => trial.behind((at + 1 < passes.len()).then_some(at + 1), &launch)?,
+                Answer::NoDefect(_) => trial.verdict_after((at + 1 < passes.len()).then_some(at + 1), &launch)?,
             };
             if matches!(answer, Answer::Defect(_)) {
                 break;
@@ -199,14 +199,14 @@ const RIGHT: &str = "results are right";
 
 impl Trial<'_> {
     /// Whether results are wrong after the first `limit` optional passes.
-    fn behind(&self, limit: Option<usize>, launch: &Launch) -> Result<Answer, Failure> {
+    fn verdict_after(&self, limit: Option<usize>, launch: &Launch) -> Result<Answer, Failure> {
         let ptx = match self.compile(limit) {
             Ok(ptx) => ptx,
-            Err(why) => return Ok(Answer::None(format!("it does not compile: {why}"))),
+            Err(why) => return Ok(Answer::NoDefect(format!("it does not compile: {why}"))),
         };
         Ok(match self.verdict(&ptx, launch)? {
             Verdict::Wrong(why) => Answer::Defect(why),
-            _ => Answer::None(RIGHT.to_owned()),
+            _ => Answer::NoDefect(RIGHT.to_owned()),
         })
     }
 
@@ -219,11 +219,11 @@ impl Trial<'_> {
             }
         };
         match self.tools.compiler.compile(&self.request(&self.options.pipeline_options), &mut report) {
-            Ok(_) => Ok(Answer::None("it compiles".to_owned())),
+            Ok(_) => Ok(Answer::NoDefect("it compiles".to_owned())),
             Err(e) => {
                 let why = said.unwrap_or_else(|| e.to_string());
                 match e {
-                    CompileError::Input => Ok(Answer::None(format!("it is not valid: {why}"))),
+                    CompileError::Input => Ok(Answer::NoDefect(format!("it is not valid: {why}"))),
                     CompileError::Configuration(_) => Err(Failure::Usage(why)),
                     CompileError::Failed | CompileError::Internal(_) => Ok(Answer::Defect(why)),
                 }

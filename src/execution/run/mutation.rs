@@ -1,7 +1,7 @@
 //! Mutation testing of compiled programs: determines which changes of their PTX the simulator and the expected
 //! results detect.
 //!
-//! A [`Subject`] is a program with its launch; the original runs once on each schedule. [`judge`] runs mutants from
+//! A [`Subject`] is a program with its launch; the original runs once on each schedule. [`run_mutants`] runs mutants from
 //! [`ptx_sim::mutate`] on the same schedules and assigns each a verdict:
 //!
 //!  verdict | meaning |
@@ -78,12 +78,12 @@ pub struct Case {
     table: Option<Table>,
     runs: Vec<Baseline>,
     /// The results on the ordinary schedule, if a test compares them bit by bit.
-    bits: Option<Left>,
+    bits: Option<PinnedResults>,
 }
 
 /// The results of a launch.
 #[derive(Debug, PartialEq)]
-struct Left {
+struct PinnedResults {
     arrays: Vec<Vec<Array>>,
     variables: BTreeMap<String, Vec<u8>>,
 }
@@ -135,7 +135,7 @@ impl Case {
             let executed = outcome.report.stats.total_warp_instructions();
             let coverage = outcome.report.coverage.unwrap_or_default();
             if pinned && schedule.is_none() {
-                bits = Some(Left { arrays: outcome.arrays, variables: outcome.variables });
+                bits = Some(PinnedResults { arrays: outcome.arrays, variables: outcome.variables });
             }
             runs.push(Baseline { schedule, coverage, limit: 4 * executed + 100_000 });
         }
@@ -237,7 +237,7 @@ pub enum Verdict {
 
 /// A mutant and its verdict.
 #[derive(Clone, Debug)]
-pub struct Judged {
+pub struct MutantResult {
     pub program: String,
     pub class: Class,
     pub operator: &'static str,
@@ -278,10 +278,14 @@ fn draw(seed: u64, program: &str, operator: &str, number: usize) -> u64 {
 }
 
 /// Tests mutants, `parallel` at a time. The results are in the order of the mutants.
-pub fn judge(mutants: &[(&Subject, Mutant)], parallel: usize, done: &(dyn Fn(usize) + Sync)) -> Vec<Judged> {
+pub fn run_mutants(
+    mutants: &[(&Subject, Mutant)],
+    parallel: usize,
+    done: &(dyn Fn(usize) + Sync),
+) -> Vec<MutantResult> {
     let next = AtomicUsize::new(0);
     let finished = AtomicUsize::new(0);
-    let judged = Mutex::new(vec![]);
+    let results = Mutex::new(vec![]);
     thread::scope(|scope| {
         for _ in 0..parallel.clamp(1, mutants.len().max(1)) {
             scope.spawn(|| {
@@ -290,7 +294,7 @@ pub fn judge(mutants: &[(&Subject, Mutant)], parallel: usize, done: &(dyn Fn(usi
                 {
                     let verdict = catch_unwind(AssertUnwindSafe(|| verdict(subject, mutant)));
                     let text = mutant.text(&subject.module).split_whitespace().collect::<Vec<_>>().join(" ");
-                    let one = Judged {
+                    let one = MutantResult {
                         program: subject.name.clone(),
                         class: mutant.class,
                         operator: mutant.operator,
@@ -298,15 +302,15 @@ pub fn judge(mutants: &[(&Subject, Mutant)], parallel: usize, done: &(dyn Fn(usi
                         text,
                         verdict: verdict.unwrap_or(Verdict::Panicked),
                     };
-                    judged.lock().unwrap_or_else(|e| e.into_inner()).push((n, one));
+                    results.lock().unwrap_or_else(|e| e.into_inner()).push((n, one));
                     done(finished.fetch_add(1, Ordering::Relaxed) + 1);
                 }
             });
         }
     });
-    let mut judged = judged.into_inner().unwrap_or_else(|e| e.into_inner());
-    judged.sort_by_key(|(n, _)| *n);
-    judged.into_iter().map(|(_, one)| one).collect()
+    let mut results = results.into_inner().unwrap_or_else(|e| e.into_inner());
+    results.sort_by_key(|(n, _)| *n);
+    results.into_iter().map(|(_, one)| one).collect()
 }
 
 fn verdict(subject: &Subject, mutant: &Mutant) -> Verdict {
@@ -394,11 +398,11 @@ fn observe(case: &Case, module: &Module, run: &Baseline, coverage: bool) -> Resu
 /// Also runs survivors on the random launches of their programs, which `drawn_cases` returns.
 pub fn look_further(
     mutants: &[(&Subject, Mutant)],
-    judged: &mut [Judged],
+    results: &mut [MutantResult],
     mut drawn_cases: impl FnMut(&Subject) -> Result<Vec<Case>, String>,
 ) -> Result<(), String> {
     let mut cases: BTreeMap<&str, Vec<Case>> = BTreeMap::new();
-    for ((subject, mutant), one) in mutants.iter().zip(judged).filter(|(_, one)| one.verdict == Verdict::Survived) {
+    for ((subject, mutant), one) in mutants.iter().zip(results).filter(|(_, one)| one.verdict == Verdict::Survived) {
         let cases = match cases.entry(&subject.name) {
             Entry::Occupied(e) => e.into_mut(),
             Entry::Vacant(e) => e.insert(drawn_cases(subject)?),
@@ -478,9 +482,9 @@ impl Score {
 }
 
 /// The score of each class with a mutant.
-pub fn scores(judged: &[Judged], reasons: &[Reason]) -> BTreeMap<Class, Score> {
+pub fn scores(results: &[MutantResult], reasons: &[Reason]) -> BTreeMap<Class, Score> {
     let mut scores: BTreeMap<Class, Score> = BTreeMap::new();
-    for one in judged {
+    for one in results {
         let score = scores.entry(one.class).or_default();
         match one.verdict {
             Verdict::Killed(_) => score.killed += 1,
@@ -527,7 +531,7 @@ impl Reason {
     }
 
     /// Whether the reason applies to this survivor.
-    pub fn explains(&self, one: &Judged) -> bool {
+    pub fn explains(&self, one: &MutantResult) -> bool {
         self.operator == one.operator && matches(&self.program, &one.program) && matches(&self.text, &one.text)
     }
 }
@@ -541,9 +545,9 @@ pub fn matches(pattern: &str, text: &str) -> bool {
 
 /// Returns the problems: survivors without a reason, reasons without a survivor, and mutants on which the simulator
 /// panicked.
-pub fn problems(judged: &[Judged], reasons: &[Reason]) -> Vec<String> {
+pub fn problems(results: &[MutantResult], reasons: &[Reason]) -> Vec<String> {
     let mut problems = vec![];
-    let survivors: Vec<&Judged> = judged.iter().filter(|j| j.verdict == Verdict::Survived).collect();
+    let survivors: Vec<&MutantResult> = results.iter().filter(|j| j.verdict == Verdict::Survived).collect();
     for j in &survivors {
         if !reasons.iter().any(|r| r.explains(j)) {
             problems.push(format!(
@@ -557,7 +561,7 @@ pub fn problems(judged: &[Judged], reasons: &[Reason]) -> Vec<String> {
             problems.push(format!("no longer survives: {}\t{}\t{}", r.program, r.operator, r.text));
         }
     }
-    for j in judged.iter().filter(|j| j.verdict == Verdict::Panicked) {
+    for j in results.iter().filter(|j| j.verdict == Verdict::Panicked) {
         problems.push(format!("the simulator panicked: {}\t{}\t{} (line {})", j.program, j.operator, j.text, j.line));
     }
     problems

@@ -54,7 +54,7 @@ fn add_orders(module: &tile_bytecode::Module, body: &Body, orders: &mut Orders) 
             }
         };
         let Some(semantics) = value("memory_ordering_semantics") else { continue };
-        let place = op.location().and_then(|location| place(module, location));
+        let place = op.location().and_then(|location| source_line(module, location));
         let (Some(mut order), Some(place)) = (order(semantics, value("memory_scope")), place) else { continue };
         order.acquire &= op.results().any(|result| used.contains(&result));
         // The token is the last operand.
@@ -104,7 +104,7 @@ fn order(semantics: u32, scope: Option<u32>) -> Option<Order> {
 }
 
 /// File name and line of a location. For inlined code, those of the original source.
-fn place(module: &tile_bytecode::Module, location: DebugId) -> Option<(String, u32)> {
+fn source_line(module: &tile_bytecode::Module, location: DebugId) -> Option<(String, u32)> {
     let name_of = |file: DebugId| match module.debug.get(file.index())? {
         DebugAttr::File { name, .. } => Some(module.text(*name)),
         _ => None,
@@ -113,7 +113,7 @@ fn place(module: &tile_bytecode::Module, location: DebugId) -> Option<(String, u
         DebugAttr::Loc { file, line, .. } => (module.text(*file), *line),
         DebugAttr::SpecLoc { file, line, .. } => (name_of((*file)?)?, *line),
         DebugAttr::CallSite { callee, .. } | DebugAttr::SpecCallSite { callee, .. } => {
-            return place(module, (*callee)?);
+            return source_line(module, (*callee)?);
         }
         _ => return None,
     };

@@ -18,7 +18,7 @@ pub type Reader<'a> = dyn Fn(&[u8], InputKind, &mut dyn FnMut(Diagnostic)) -> Re
 
 /// The results of a launch.
 #[derive(Debug)]
-pub struct Left {
+pub struct ReferenceResults {
     pub outcome: Outcome,
     /// The elements of all arrays, with the precision that the language promises for each.
     pub promised: Vec<Vec<Vec<Scalar>>>,
@@ -33,7 +33,7 @@ pub fn execute(
     launch: &Launch,
     limits: Limits,
     note: &mut dyn FnMut(&BrokenPromise),
-) -> Result<Left, Error> {
+) -> Result<ReferenceResults, Error> {
     let names = || program.entries.iter().map(|e| e.name.as_str()).collect::<Vec<_>>().join(", ");
     let entry = match &launch.entry {
         Some(name) => program
@@ -84,11 +84,11 @@ pub fn execute(
     }
     let outcome =
         Outcome { arrays, variables: BTreeMap::new(), report: Report { output: report.output, ..Report::default() } };
-    Ok(Left { outcome, promised, guess: report.guess })
+    Ok(ReferenceResults { outcome, promised, guess: report.guess })
 }
 
 /// Copies an array to memory as on the simulated device. Memory that is not initialized holds zeros that are unknown.
-fn place(machine: &mut Machine<'_>, name: &str, a: &ArrayArgument) -> u64 {
+fn upload(machine: &mut Machine<'_>, name: &str, a: &ArrayArgument) -> u64 {
     let data = &a.array.data;
     if !a.unwritten && a.extents.is_none() {
         return machine.memory.allocate(name, data.clone());
@@ -108,7 +108,7 @@ fn flatten(machine: &mut Machine<'_>, name: &str, argument: &Argument, out: &mut
     let bits = |bytes: &[u8]| bytes.iter().rev().fold(0, |w, b| w << 8 | u64::from(*b));
     Ok(match argument {
         Argument::Buffer(a) => {
-            let address = place(machine, name, a);
+            let address = upload(machine, name, a);
             out.push(address);
             vec![address]
         }
@@ -118,13 +118,13 @@ fn flatten(machine: &mut Machine<'_>, name: &str, argument: &Argument, out: &mut
             vec![]
         }
         Argument::Array(a) => {
-            let address = place(machine, name, a);
+            let address = upload(machine, name, a);
             out.push(address);
             out.extend(extents_and_strides(a));
             vec![address]
         }
         Argument::Multicast(members) => {
-            let allocate = |(i, a): (usize, &ArrayArgument)| place(machine, &format!("{name}[{i}]"), a);
+            let allocate = |(i, a): (usize, &ArrayArgument)| upload(machine, &format!("{name}[{i}]"), a);
             let addresses: Vec<u64> = members.iter().enumerate().map(allocate).collect();
             out.push(machine.memory.multicast(&addresses, members[0].array.data.len() as u64));
             out.extend(extents_and_strides(&members[0]));
@@ -134,7 +134,7 @@ fn flatten(machine: &mut Machine<'_>, name: &str, argument: &Argument, out: &mut
             let mut words = vec![];
             let mut addresses = vec![];
             for (i, a) in list.iter().enumerate() {
-                let address = place(machine, &format!("{name}[{i}]"), a);
+                let address = upload(machine, &format!("{name}[{i}]"), a);
                 words.push(address);
                 words.extend(extents_and_strides(a));
                 addresses.push(address);
