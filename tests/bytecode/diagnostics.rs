@@ -1,7 +1,7 @@
-//! Every diagnostic is reached by a file that deserves it.
+//! Every diagnostic is reported for some file.
 //!
-//! [`cases`] holds the files with the exact report each must get. `diagnostics.tsv` lists the texts that the format's
-//! documents quote, each with the case that reaches it or the reason why no file can.
+//! [`cases`] contains files with the exact report for each. `diagnostics.tsv` lists the texts that the format's
+//! documents quote, each with the case that reports it or the reason why no file can.
 
 use crate::bytes::*;
 use crate::roundtrip::debug_section;
@@ -26,12 +26,12 @@ const CONSTANT: Class = Class::Section(SectionId::Constant);
 const DEBUG: Class = Class::Section(SectionId::Debug);
 const GLOBAL: Class = Class::Section(SectionId::Global);
 
-/// `assume` on the argument with these bytes as its predicate, at the end of the body.
+/// An `assume` on the argument, at the end of the body, with these bytes as its predicate.
 fn assume(attr: &[u8]) -> Vec<u8> {
     Pieces::raw_body(&[&[0x06, ty::TILE][..], attr].concat()).public(1)
 }
 
-/// A type appended to the table.
+/// The standard parts with a type appended to the table.
 fn with_type(minor: u8, record: &[u8]) -> Vec<u8> {
     Pieces::new().with(|p| p.types.push(record.to_vec())).public(minor)
 }
@@ -58,7 +58,7 @@ fn cut(mut data: Vec<u8>, length: usize) -> Vec<u8> {
     data
 }
 
-/// Replaces the payload of a section of the standard pieces.
+/// Replaces the payload of a section of the standard parts.
 fn replace(id: u8, payload: &[u8]) -> Vec<u8> {
     let p = Pieces::new().with(|p| {
         p.constants = vec![vec![1, 0]];
@@ -70,7 +70,7 @@ fn replace(id: u8, payload: &[u8]) -> Vec<u8> {
     public_file(1, &sections)
 }
 
-/// Bytes after the specification's version block.
+/// The specification's magic and version, followed by these bytes.
 fn spec_tail(tail: &[u8]) -> Vec<u8> {
     [SPEC_MAGIC, &[13, 1, 0], tail].concat()
 }
@@ -90,7 +90,7 @@ fn nested_ifs(levels: usize) -> Vec<u8> {
     for _ in 0..levels {
         body.extend([0x32, 0, 0, 2, 1, 0, 2]);
     }
-    // Innermost first: an operation, its terminator, and an empty else on the way out.
+    // Innermost first: an operation, its terminator, and the empty `else` of the enclosing `if`.
     for _ in 0..levels {
         body.extend([0x44, ty::TOKEN, 0x6D, 0, 0, 0]);
     }
@@ -298,7 +298,7 @@ fn cases() -> Vec<Case> {
     case("attr-dense-element", CONSTANT, spec_constant(&[4, ty::PTR]), "failed to read valid MLIR Type for self-contained DenseElementsAttr");
     case("attr-dense-shape", CONSTANT, spec_constant(&[4, 0]), "failed to read shape for DenseElementsAttr");
     case("attr-dense-values", CONSTANT, spec_constant(&[&[4, 0][..], &i64s(&[1 << 20])].concat()), "failed to read values data");
-    // Three conditions, and a fourth bit.
+    // Three i1 elements, and a fourth bit.
     case("attr-dense-value", CONSTANT, spec_constant(&[&[4, 6][..], &i64s(&[3]), &[0x0D]].concat()), "array contains unsupported value 13");
     case("attr-dense-strings", CONSTANT, spec_constant(&[5, 0]), "failed to read number of string attrs in DenseElementsAttr");
     case("attr-dense-string", CONSTANT, spec_constant(&[5, 0, 1, 0x80]), "failed to read string in DenseElementsAttr");
@@ -326,7 +326,7 @@ fn cases() -> Vec<Case> {
     case("attr-key-twice", CONSTANT, spec_constant(&[17, 2, 1, 15, 1, 1, 15, 1]), "duplicate attribute name 'a' for DictionaryAttr element 1");
     case("attr-trailing", CONSTANT, spec_constant(&[15, 1, 0]), "1 bytes left over in constant");
 
-    // The same kinds under their public numbers.
+    // The same kinds with their public tags.
     case("public-tag-13", FUNC, assume(&[13]), "unsupported AttributeTag 13 for self-contained attribute");
     case("public-divisor", FUNC, assume(&[8]), "failed to read divisor for DivByAttr");
     case("public-bounded", FUNC, assume(&[12]), "failed to read flags byte for BoundedAttr");
@@ -356,7 +356,7 @@ fn cases() -> Vec<Case> {
     case("debug-sub-unit", DEBUG, with_debug(&[&[5, 1, 1, 0, 0, 9]]), "failed to read compile unit attribute when parsing DISubprogramAttr");
     case("debug-callee", DEBUG, with_debug(&[&[6, 9]]), "failed to read callee attribute when parsing CallSiteLoc");
     case("debug-caller", DEBUG, with_debug(&[&[6, 0]]), "failed to read caller attribute when parsing CallSiteLoc");
-    // The records that the specification container has for itself: a file, a unit of it, a subprogram.
+    // The records that are specific to the specification container: a file, a unit in it, a subprogram.
     let (file, unit, function): (&[u8], &[u8], &[u8]) = (&[2, 1, 2], &[1, 0, 1, 0], &[5, 1, 0, 0, 0, 7, 0, 0]);
     let records = [
         ("spec-unit-file", &[1][..], "failed to read file attribute when parsing DICompileUnitAttr"),
@@ -387,7 +387,7 @@ fn cases() -> Vec<Case> {
     let chain: Vec<&[u8]> = chain.iter().map(|r| &r[..]).collect();
     case("debug-depth", DEBUG, with_debug(&chain), "debug attributes are nested too deeply");
 
-    // Strictness: the public container tolerates overlong integers unless told not to.
+    // The public container accepts overlong integers unless the reader is strict.
     let overlong = Pieces::body(&[0x44, 0x85, 0]).public(1);
     assert!(read(&overlong, &ReadOptions::default()).is_ok());
     cases.push(Case { name: "non-canonical-strict", data: overlong, strict: true, text: "non-canonical VarInt", class: FUNC });
@@ -413,8 +413,8 @@ fn every_case_gets_its_report() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// The rows of `diagnostics.tsv`: text, then the case that reaches it, or `translate` where a test of `translate.rs`
-/// does, because the text is raised when MLIR's operations are built.
+/// Checks the rows of `diagnostics.tsv`: a text, then the case that reports it. For `translate`, a test in
+/// `translate.rs` does, because the text is reported when MLIR's operations are built.
 #[test]
 fn quoted_texts_are_reached() {
     let cases = cases();
@@ -432,7 +432,7 @@ fn quoted_texts_are_reached() {
         let case = cases.iter().find(|c| c.name == case).unwrap_or_else(|| panic!("no case {case}"));
         let error = read(&case.data, &ReadOptions { strict: case.strict, ..ReadOptions::default() }).unwrap_err();
         let got = format!("{error}\n{}", error.context().unwrap_or_default());
-        // A quoted text may be a fragment around values.
+        // A quoted text may be a fragment between values.
         let mut rest = got.as_str();
         for fragment in text.split('…') {
             let at = rest.find(fragment).unwrap_or_else(|| panic!("{}: {got:?} lacks {fragment:?}", case.name));
@@ -443,7 +443,8 @@ fn quoted_texts_are_reached() {
 
 #[test]
 fn offsets_and_second_lines() {
-    // Facts of the vendor's command: the version is judged at offset 12, trailing bytes where they start.
+    // Properties of the vendor's command: errors in the version are reported at offset 12, trailing bytes at their
+    // start.
     let e = read(&public_header(6), &ReadOptions::default()).unwrap_err();
     assert_eq!((e.offset(), e.context().as_deref()), (12, Some("error at offset 12: failed to parse bytecode header")));
     let mut data = Pieces::new().public(1);
