@@ -1,4 +1,4 @@
-"""M13: adding to memory. Each CTA adds 1 to every float of a region, again and again."""
+"""M13: atomic adds to memory. Each CTA repeatedly adds 1 to every float of a region."""
 from __future__ import annotations
 
 import numpy as np
@@ -54,7 +54,7 @@ def entry(way: str) -> Entry:
     with e.when("eq", thread, 0):
         agent_clocks(e, out, 0, start, stop)
     if way == "atom":
-        # The old values count for something, so that they are not reductions.
+        # The old values are used, so the compiler cannot turn the atomics into reductions.
         with e.when("lt", sink, "0f00000000", "f32"):
             e.op(f"st.global.f32 [{data}], {sink};")
     return e

@@ -1,4 +1,4 @@
-"""M14: what a launch costs: nodes of a graph that do nothing, and CTAs that only start and end."""
+"""M14: the cost of a launch: empty nodes of a graph, and CTAs that only start and end."""
 from __future__ import annotations
 
 import numpy as np
@@ -18,7 +18,7 @@ def empty() -> Entry:
 
 
 def heavy() -> Entry:
-    """As many threads and as much shared memory as a matrix product's CTA takes: one fits an SM. Counts itself."""
+    """A CTA with the threads and shared memory of a matmul's CTA, of which one fits an SM. It counts itself."""
     e = Entry("m14_cta", [("count", "u64")], THREADS)
     count = e.pointer("count")
     memory = e.dynamic()

@@ -1,4 +1,4 @@
-"""M1 and M2: latency and rate of the matrix instruction of Hopper."""
+"""M1 and M2: latency and throughput of Hopper's matrix instruction."""
 from __future__ import annotations
 
 import numpy as np
@@ -13,7 +13,7 @@ PARAMS = [("out", "u64"), ("a", "u64"), ("b", "u64"), ("d", "u64"), ("iterations
 
 
 def entry(name: str, form: str, n: int, groups: int, sets: int = 1) -> Entry:
-    """A chain of products of depth 64: `groups` warpgroups with 64 rows each, `sets` accumulators of width n."""
+    """A chain of dots of depth 64: `groups` warpgroups with 64 rows each, `sets` accumulators of width n."""
     threads = 128 * groups
     e = Entry(name, PARAMS, threads)
     out, a, b, d, iterations = (e.pointer("out"), e.pointer("a"), e.pointer("b"), e.pointer("d"), e.param("iterations"))
@@ -102,7 +102,7 @@ def m2_variants() -> list[Variant]:
     for name, form, n, sets, clocks, slack, why in shapes:
         label = f"wgmma.bf16.2wg.{form}.{sets}xn{n}.clk"
         figure = Figure(label, "clk", clocks, clocks * 0.99, clocks * slack, f"128 x 256 x 16: {why}")
-        # A step of depth 16 of both groups.
+        # A step of depth 16 in both groups.
         found.append(variant(name, form, n, 2, sets, (figure,), 4))
     return found
 
