@@ -140,7 +140,7 @@ def TileAANarrowLoads : Pass<"tileaa-narrow-loads", "::mlir::ModuleOp"> {
   let dependentDialects = ["nv_tileaa"];
 }
 
-def TileAASliceBlocks : Pass<"tileaa-slice-blocks", "::mlir::ModuleOp"> {
+def TileAASplitOverCluster : Pass<"tileaa-split-over-cluster", "::mlir::ModuleOp"> {
   let summary = "the thread blocks of a cluster share a tile block, each with slices of its tensors";
   let description = [{
     Stores, and what they need, are sliced along one dimension, so that each thread block has the part of its rank and
@@ -160,7 +160,7 @@ def TileAASliceBlocks : Pass<"tileaa-slice-blocks", "::mlir::ModuleOp"> {
   let dependentDialects = ["arith", "nv_tileaa", "scf"];
 }
 
-def TileAASliceProducts : Pass<"tileaa-slice-products", "::mlir::ModuleOp"> {
+def TileAASliceDots : Pass<"tileaa-slice-dots", "::mlir::ModuleOp"> {
   let summary = "loops over deep tiles of matrix products become loops over slices of them";
   let description = [{
     A loop that only adds up products of tiles that it loads is made to load thinner tiles, more often, where the
@@ -180,7 +180,7 @@ def TileAASliceProducts : Pass<"tileaa-slice-products", "::mlir::ModuleOp"> {
 def TileAAOutlineProducers : Pass<"tileaa-outline-producers", "::mlir::ModuleOp"> {
   let summary = "the programs that make operands of products go to the producer's warps";
   let description = [{
-    Operands that `tileaa-plan-products` has marked, because no tensor copy can bring them, are made in a
+    Operands that `tileaa-plan-dots` has marked, because no tensor copy can bring them, are made in a
     `nv_tileas.async.pipeline.produce_one`, where layouts are those of the producer's warps.
   }];
   let statistics = [
@@ -189,7 +189,7 @@ def TileAAOutlineProducers : Pass<"tileaa-outline-producers", "::mlir::ModuleOp"
   let dependentDialects = ["nv_tileaa", "nv_tileas"];
 }
 
-def TileASTakeTurns : Pass<"tileas-take-turns", "::mlir::ModuleOp"> {
+def TileASPingPong : Pass<"tileas-ping-pong", "::mlir::ModuleOp"> {
   let summary = "warpgroups take turns with the tensor cores";
   let description = [{
     In agents of several warpgroups: loops whose products are started together, and whose sums are then computed with. A
@@ -198,7 +198,7 @@ def TileASTakeTurns : Pass<"tileas-take-turns", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"computeCapability", "compute-capability", "std::string", "\"sm_100\"", "target, sm_NN">,
-    Option<"turns", "turns", "std::string", "\"if-faster\"",
+    Option<"when", "when", "std::string", "\"if-faster\"",
            "always where they are possible, never, or if-faster, which asks the numbers of the machine">
   ];
   let statistics = [
@@ -219,10 +219,10 @@ def TileASPrefetchTiles : Pass<"tileas-prefetch-tiles", "::mlir::ModuleOp"> {
   let dependentDialects = ["arith", "nv_tileaa", "nv_tileas", "scf"];
 }
 
-def TileAAPlanProducts : Pass<"tileaa-plan-products", "::mlir::ModuleOp"> {
+def TileAAPlanDots : Pass<"tileaa-plan-dots", "::mlir::ModuleOp"> {
   let summary = "which kernels multiply by warpgroups: how many, in how many stages, with how many registers";
   let description = [{
-    Kernels whose products multiply tiles that tensor copies can load get the attribute `nv_tileas.products`, which later
+    Kernels whose products multiply tiles that tensor copies can load get the attribute `nv_tileas.dot_plan`, which later
     passes follow. Nothing happens on targets without warpgroup products.
   }];
   let options = [
@@ -292,7 +292,7 @@ def TileASMaterializeSchedule
     `.stages`, their operations `.stage` and `.clock`, and loads that can be copied ahead `nv_tileas.ahead`, which
     `tileas-unspecialized-pipeline` follows. Where products are those of warpgroups, loops are scheduled for agents:
     operations get `tileas.schedule.agent`, which `tileas-specialize-agents` follows, products `nv_tileas.stages`, the
-    stages of their ring, for `tileas-materialize-async`, and `tileas-rotate-products` moves a product to the next
+    stages of their ring, for `tileas-materialize-async`, and `tileas-pipeline-dots` moves a product to the next
     iteration if the schedule does. Where no overlap is found, iterations stay one after the other; no interval up to
     `largest-interval` is an error.
   }];
@@ -317,15 +317,15 @@ def TileASMaterializeSchedule
   let dependentDialects = ["nv_tileaa", "nv_tileas"];
 }
 
-def TileASRotateProducts : Pass<"tileas-rotate-products", "::mlir::ModuleOp"> {
+def TileASPipelineDots : Pass<"tileas-pipeline-dots", "::mlir::ModuleOp"> {
   let summary = "loops start the first product of the next iteration before the last one of this";
   let description = [{
-    In functions with `nv_tileas.products`: where a product needs nothing that a loop carries, and another reads registers
+    In functions with `nv_tileas.dot_plan`: where a product needs nothing that a loop carries, and another reads registers
     that are computed from its result, the first is done an iteration ahead, next to the second. The first one of all
     stands in front of the loop, and the last iteration behind it.
   }];
   let statistics = [
-    Statistic<"numRotated", "num-rotated", "loops rotated">
+    Statistic<"numPipelined", "num-pipelined", "loops rotated">
   ];
   let dependentDialects = ["arith", "nv_tileaa", "nv_tileas", "scf"];
 }
@@ -333,7 +333,7 @@ def TileASRotateProducts : Pass<"tileas-rotate-products", "::mlir::ModuleOp"> {
 def TileASMaterializeAsync : Pass<"tileas-materialize-async", "::mlir::ModuleOp"> {
   let summary = "products of warpgroups and the loads of their operands become asynchronous";
   let description = [{
-    In functions with `nv_tileas.products`. Operands go through a ring of stages in shared memory, filled by tensor copies;
+    In functions with `nv_tileas.dot_plan`. Operands go through a ring of stages in shared memory, filled by tensor copies;
     products are waited for one iteration later where the loop carries nothing but their sums. The program stays one
     program: each iteration fills the stage that it multiplies. A ring has as many stages as the plan says, or, where all
     its products have been scheduled, as these need.
@@ -530,10 +530,10 @@ def TileASKeepAddressesInLoops : Pass<"tileas-keep-addresses-in-loops", "::mlir:
   let dependentDialects = ["nv_tileas", "scf"];
 }
 
-def TileASSkipScaling : Pass<"tileas-skip-scaling", "::mlir::ModuleOp"> {
+def TileASSkipRescale : Pass<"tileas-skip-rescale", "::mlir::ModuleOp"> {
   let summary = "sums are not multiplied by factors that are one";
   let description = [{
-    In functions with `nv_tileas.products`: multiplications in loops by how much a maximum has grown,
+    In functions with `nv_tileas.dot_plan`: multiplications in loops by how much a maximum has grown,
     `exp(a - max(a, b))`, one factor for many elements of a thread. They get `nv_tileas.often_one`:
     `convert-tileas-to-llvm` then leaves them out where all factors of a warp are one.
   }];

@@ -12,7 +12,7 @@
 # input that fails in fuzz/artifacts/TARGET.
 #
 # TILEIR_FUZZ_FAST=1 traces no comparisons and does not instrument the stack: two to three times the runs, after a first
-# campaign has found its way into the format. docs/reliability.md has the figures of past campaigns.
+# campaign has found its way into the format. docs/results has the figures of past campaigns.
 set -euo pipefail
 
 target=${1:?usage: scripts/fuzz.sh TARGET [RUNS]}

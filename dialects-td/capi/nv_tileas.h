@@ -16,7 +16,7 @@ MLIR_DECLARE_CAPI_DIALECT_REGISTRATION(NvTileAS, nv_tileas);
 typedef void (*TileirProductCheck)(MlirOperation product, MlirStringCallback report, void *data);
 
 // Every nv_tileas dialect that is loaded by way of the registry verifies products with `check`.
-MLIR_CAPI_EXPORTED void tileirNvTileASSetProductCheck(MlirDialectRegistry registry, TileirProductCheck check);
+MLIR_CAPI_EXPORTED void tileirNvTileASSetDotCheck(MlirDialectRegistry registry, TileirProductCheck check);
 
 #ifdef __cplusplus
 }

@@ -79,7 +79,7 @@ def NvTileAA_GetCtaRankOp : NvTileAA_Op<"get_cta_rank", NvTileAA_Program, [Pure]
   let summary = "which of the thread blocks that share this tile block runs this, from zero on";
   let description = [{
     Zero where one thread block has a tile block for itself. How many share one is the attribute `nv_tileas.num_ctas`
-    of the function; `tileaa-slice-blocks` decides it.
+    of the function; `tileaa-split-over-cluster` decides it.
   }];
   let results = (outs I32:$result);
   let assemblyFormat = "attr-dict";

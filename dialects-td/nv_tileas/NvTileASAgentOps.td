@@ -38,51 +38,51 @@ def NvTileAS_AgentSwitchOp : NvTileAS_Op<"async.pipeline.agent_switch", NvTileAA
 }
 
 //===-- turns ---------------------------------------------------------------//
-// Warpgroups that run one program may keep what they do with a unit apart: between `take_turn` and `give_turn` there is
+// Warpgroups that run one program may keep what they do with a unit apart: between `ping_pong_wait` and `ping_pong_arrive` there is
 // one of them at a time, the first, the second and so on to the last, and then the first again.
 //
-//   %t = create_turns : <2>      the first warpgroup may begin
+//   %t = create_ping_pong : <2>      the first warpgroup may begin
 //   loop {
-//     take_turn %t               until the warpgroup before has given its turn
+//     ping_pong_wait %t               until the warpgroup before has given its turn
 //     start products
-//     give_turn %t               the warpgroup behind may start its own
+//     ping_pong_arrive %t               the warpgroup behind may start its own
 //     wait for the products, compute with them
 //   }
-//   end_turns %t                 nobody's turn is left over
+//   end_ping_pong %t                 nobody's turn is left over
 //
 // Nothing but time depends on it. Accesses of memory are not ordered, and a program without these ops has the same
 // results. All warpgroups take turns equally often, since what an agent branches on is the same in all of its threads.
-// Threads of the agent must not meet between `take_turn` and `give_turn`.
+// Threads of the agent must not meet between `ping_pong_wait` and `ping_pong_arrive`.
 
-def NvTileAS_CreateTurnsOp : NvTileAS_Op<"async.pipeline.create_turns", NvTileAA_Program, [NvTileAA_TouchesAll]> {
+def NvTileAS_CreatePingPongOp : NvTileAS_Op<"async.pipeline.create_ping_pong", NvTileAA_Program, [NvTileAA_TouchesAll]> {
   let summary = "the warpgroups of the agent will take turns; the first one begins";
   let description = [{
     The agent, or else the block, has four warps for each of the type's `groups`. Each of these takes one of the barriers
     that a block has by number.
   }];
-  let results = (outs NvTileAS_TurnsType:$turns);
-  let assemblyFormat = "attr-dict `:` type($turns)";
+  let results = (outs NvTileAS_PingPongType:$ping_pong);
+  let assemblyFormat = "attr-dict `:` type($ping_pong)";
   let hasVerifier = 1;
 }
 
-def NvTileAS_TakeTurnOp : NvTileAS_Op<"async.pipeline.take_turn", NvTileAA_Program, [NvTileAA_TouchesAll]> {
+def NvTileAS_PingPongWaitOp : NvTileAS_Op<"async.pipeline.ping_pong_wait", NvTileAA_Program, [NvTileAA_TouchesAll]> {
   let summary = "wait until it is the warpgroup's turn";
-  let arguments = (ins NvTileAS_TurnsType:$turns);
-  let assemblyFormat = "$turns attr-dict `:` type($turns)";
+  let arguments = (ins NvTileAS_PingPongType:$ping_pong);
+  let assemblyFormat = "$ping_pong attr-dict `:` type($ping_pong)";
   let hasVerifier = 1;
 }
 
-def NvTileAS_GiveTurnOp : NvTileAS_Op<"async.pipeline.give_turn", NvTileAA_Program, [NvTileAA_TouchesAll]> {
+def NvTileAS_PingPongArriveOp : NvTileAS_Op<"async.pipeline.ping_pong_arrive", NvTileAA_Program, [NvTileAA_TouchesAll]> {
   let summary = "it is the next warpgroup's turn";
-  let arguments = (ins NvTileAS_TurnsType:$turns);
-  let assemblyFormat = "$turns attr-dict `:` type($turns)";
+  let arguments = (ins NvTileAS_PingPongType:$ping_pong);
+  let assemblyFormat = "$ping_pong attr-dict `:` type($ping_pong)";
   let hasVerifier = 1;
 }
 
-def NvTileAS_EndTurnsOp : NvTileAS_Op<"async.pipeline.end_turns", NvTileAA_Program, [NvTileAA_TouchesAll]> {
+def NvTileAS_EndPingPongOp : NvTileAS_Op<"async.pipeline.end_ping_pong", NvTileAA_Program, [NvTileAA_TouchesAll]> {
   let summary = "no more turns: the first warpgroup takes the one that the last has given";
-  let arguments = (ins NvTileAS_TurnsType:$turns);
-  let assemblyFormat = "$turns attr-dict `:` type($turns)";
+  let arguments = (ins NvTileAS_PingPongType:$ping_pong);
+  let assemblyFormat = "$ping_pong attr-dict `:` type($ping_pong)";
   let hasVerifier = 1;
 }
 

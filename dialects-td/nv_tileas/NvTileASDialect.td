@@ -137,9 +137,9 @@ def NvTileAS_PipelineIteratorType : TypeDef<NvTileAS_Dialect, "PipelineIterator"
   let summary = "a stage of a pipeline, and whether the ring has been gone round an odd number of times";
 }
 
-def NvTileAS_TurnsType : TypeDef<NvTileAS_Dialect, "Turns"> {
-  let mnemonic = "turns";
-  let summary = "the order in which warpgroups of an agent take turns, `!nv_tileas.turns<2>`";
+def NvTileAS_PingPongType : TypeDef<NvTileAS_Dialect, "PingPong"> {
+  let mnemonic = "ping_pong";
+  let summary = "the order in which warpgroups of an agent take turns, `!nv_tileas.ping_pong<2>`";
   let parameters = (ins "int64_t":$groups);
   let assemblyFormat = "`<` $groups `>`";
   let genVerifyDecl = 1;

@@ -173,7 +173,7 @@ def NvTileAS_LocalLoadOp : NvTileAS_Op<"local_load", NvTileAA_FixedLayouts> {
   let hasVerifier = 1;
 }
 
-def NvTileAS_LocalTurnOp : NvTileAS_Op<"local_turn", NvTileAA_Program> {
+def NvTileAS_LocalTransposeOp : NvTileAS_Op<"local_transpose", NvTileAA_Program> {
   let summary = "turn a tile of bytes where it lies in shared memory: what was contiguous along one dimension becomes "
                 "so along the other";
   let description = [{

@@ -33,10 +33,10 @@
 // `async.fence` behind the wait.
 //
 // A stage that has to be changed before it is multiplied may be changed by warps between the producer and the consumer.
-// It has a third barrier then, `prepared`, which their arrivals complete. The stage is theirs once it is full, until they
+// It has a third barrier then, `converted`, which their arrivals complete. The stage is theirs once it is full, until they
 // have arrived, and nobody waits for it to be empty but the producer:
 //
-//   producer                preparer                            consumer
+//   producer                converter                            consumer
 //   producer_acquire %p     consumer_wait %p[%i]                consumer_wait %p[%i] prepared
 //   copy ... arrive         change stage %i                     read stage %i
 //                           producer_commit %p[%i] prepared     consumer_release %p[%i]
@@ -48,16 +48,16 @@ def NvTileAS_CreatePipelineOp : NvTileAS_Op<"async.pipeline.create_pipeline", Nv
     One thread initialises them: threads that use the pipeline must have met after it. `consumers` is the number of warps
     that release each stage. `arrivals` is how many there are before a stage is full: one of the thread that announces
     copies, if there are any, one of each warp that commits what it has stored, and one of each thread that commits its
-    own copies; one where nothing is said. `preparers` is the number of warps that change each stage before consumers
+    own copies; one where nothing is said. `converters` is the number of warps that change each stage before consumers
     have it, if there are such warps.
-    `barriers` holds 64 bits for each barrier: two of them a stage, or three with `preparers`.
+    `barriers` holds 64 bits for each barrier: two of them a stage, or three with `converters`.
   }];
   let arguments = (ins NvTileAS_DestStorage<NvTileAS_MemDescType>:$barriers,
       ConfinedAttr<I64Attr, [IntPositive]>:$consumers, OptionalAttr<ConfinedAttr<I64Attr, [IntPositive]>>:$arrivals,
-      OptionalAttr<ConfinedAttr<I64Attr, [IntPositive]>>:$preparers);
+      OptionalAttr<ConfinedAttr<I64Attr, [IntPositive]>>:$converters);
   let results = (outs NvTileAS_PipelineType:$pipeline);
   let assemblyFormat = [{
-    $barriers `consumers` $consumers (`arrivals` $arrivals^)? (`preparers` $preparers^)? attr-dict `:` type($barriers) `->` type($pipeline)
+    $barriers `consumers` $consumers (`arrivals` $arrivals^)? (`converters` $converters^)? attr-dict `:` type($barriers) `->` type($pipeline)
   }];
   let hasVerifier = 1;
 }
@@ -106,21 +106,21 @@ def NvTileAS_ProducerCommitOp : NvTileAS_Op<"async.pipeline.producer_commit", Nv
     With `copies` it is each thread for itself, and not now, but when all asynchronous copies that it has started are
     done. Nothing else that it did is said to be done, and no proxy fence is part of it.
 
-    With `prepared` the warp has not filled the stage, but changed one that was full.
+    With `converted` the warp has not filled the stage, but changed one that was full.
   }];
   let arguments = (ins NvTileAS_PipelineType:$pipeline, NvTileAS_PipelineIteratorType:$iterator, UnitAttr:$copies,
-      UnitAttr:$prepared);
+      UnitAttr:$converted);
   let assemblyFormat = [{
-    $pipeline `[` $iterator `]` (`copies` $copies^)? (`prepared` $prepared^)? attr-dict `:` type($pipeline)
+    $pipeline `[` $iterator `]` (`copies` $copies^)? (`converted` $converted^)? attr-dict `:` type($pipeline)
   }];
   let hasVerifier = 1;
 }
 
 def NvTileAS_ConsumerWaitOp : NvTileAS_Op<"async.pipeline.consumer_wait", NvTileAA_Program, [NvTileAA_TouchesAll]> {
   let summary = "wait until a stage is full, or until it has been changed, too";
-  let arguments = (ins NvTileAS_PipelineType:$pipeline, NvTileAS_PipelineIteratorType:$iterator, UnitAttr:$prepared);
+  let arguments = (ins NvTileAS_PipelineType:$pipeline, NvTileAS_PipelineIteratorType:$iterator, UnitAttr:$converted);
   let results = (outs NvTileAS_ConsumerTokenType:$token);
-  let assemblyFormat = "$pipeline `[` $iterator `]` (`prepared` $prepared^)? attr-dict `:` type($pipeline)";
+  let assemblyFormat = "$pipeline `[` $iterator `]` (`converted` $converted^)? attr-dict `:` type($pipeline)";
   let hasVerifier = 1;
 }
 
@@ -156,7 +156,7 @@ def NvTileAS_ProduceOneOp : NvTileAS_Op<"async.pipeline.produce_one", NvTileAA_P
     The region is run by `warps` warps, and layouts in it are theirs. It ends in a `yield` of the tile that it makes,
     for a product to multiply, or of nothing once the tile goes to a stage of a ring. `fast` is the dimension along which
     the tile is contiguous in its stage. With `or_copy` the tile is a load of a view, and a tensor copy fills the stage
-    where `tma_ready` says so of the view. With `prepares` the warps change a stage that others have filled, and are an
+    where `tma_ready` says so of the view. With `converts` the warps change a stage that others have filled, and are an
     agent of their own. Scalars, views and descriptors of memory come from outside, but no tensors in registers.
     `tileas-specialize-agents` makes a program beside the others of it, so it cannot be lowered in its place.
 
@@ -168,11 +168,11 @@ def NvTileAS_ProduceOneOp : NvTileAS_Op<"async.pipeline.produce_one", NvTileAA_P
     ```
   }];
   let arguments = (ins ConfinedAttr<I64Attr, [IntPositive]>:$warps, ConfinedAttr<I64Attr, [IntNonNegative]>:$fast,
-      UnitAttr:$or_copy, UnitAttr:$prepares);
+      UnitAttr:$or_copy, UnitAttr:$converts);
   let results = (outs Optional<AnyRankedTensor>:$tile);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    `warps` $warps `fast` $fast (`or_copy` $or_copy^)? (`prepares` $prepares^)? $body attr-dict (`:` type($tile)^)?
+    `warps` $warps `fast` $fast (`or_copy` $or_copy^)? (`converts` $converts^)? $body attr-dict (`:` type($tile)^)?
   }];
   let moreDeclarations = [{
     int64_t getFirstWarp(unsigned) { return 0; }

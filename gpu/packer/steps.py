@@ -4,11 +4,11 @@ from __future__ import annotations
 # By what is left out: the option of the pipeline that does so.
 STEPS: dict[str, str] = {
     "warpgroups": "pipeline-strategy=unspecialize",
-    "rotation": "disable-pass=tileas-rotate-products",
-    "turns": "disable-pass=tileas-take-turns",
+    "rotation": "disable-pass=tileas-pipeline-dots",
+    "turns": "disable-pass=tileas-ping-pong",
     "prefetching": "disable-pass=tileas-prefetch-tiles",
     "tensor stores": "disable-pass=tileas-lower-tma-load-store-to-async",
-    "skipped scaling": "disable-pass=tileas-skip-scaling",
+    "skipped scaling": "disable-pass=tileas-skip-rescale",
 }
 
 # With the larger tiles of each type, one tile a block and in a loop over tiles, and the two loops of attention.

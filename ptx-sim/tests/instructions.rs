@@ -65,7 +65,7 @@ fn key(i: &Instruction) -> Key {
         Unit::Sync | Unit::BlockScale | Unit::Warpgroup => String::new(),
         _ => i.row.kind.to_string(),
     };
-    (i.row.unit, kind, [i.row.m, i.n, i.row.k], i.a, i.b, i.sum, scales)
+    (i.row.unit, kind, [i.row.m, i.n, i.row.k], i.a, i.b, i.accumulator, scales)
 }
 
 fn in_table(units: &[Unit]) -> BTreeSet<Key> {
@@ -154,7 +154,7 @@ fn majors_of_wgmma() {
         let wgmma = Wgmma {
             bit_op: (i.a == E::B1).then_some(BitOp::And),
             b_major: Major::Mn,
-            ..Wgmma::new(i.n, row.k, element(i.a).unwrap(), element(i.b).unwrap(), accumulator(i.sum).unwrap())
+            ..Wgmma::new(i.n, row.k, element(i.a).unwrap(), element(i.b).unwrap(), accumulator(i.accumulator).unwrap())
         };
         assert_eq!(wgmma.validate().is_ok(), row.majors.contains(&tile_mma::Major::Mn), "{}", i.ptx());
     }
@@ -315,7 +315,7 @@ fn products_through_the_fragments_of_mma_sync() {
         // Formats that fill their containers: others are somewhere in a byte, which fragments do not say.
         for i in row.instructions().filter(|i| i.a.bits() == row.container && i.b.bits() == row.container) {
             let (m, n, k) = (row.m, i.n, row.k);
-            let (a, b, d) = (element(i.a).unwrap(), element(i.b).unwrap(), accumulator(i.sum).unwrap());
+            let (a, b, d) = (element(i.a).unwrap(), element(i.b).unwrap(), accumulator(i.accumulator).unwrap());
             let layout = |operand| i.fragment(operand).unwrap().layout;
             let left = fill(&layout(Operand::A), k, row.container, |p| codes(a)[pattern(0, p)]);
             let right = fill(&layout(Operand::B), n, row.container, |p| codes(b)[pattern(1, p)]);

@@ -156,10 +156,10 @@ fn a_failure_weakens_a_kernel_and_then_the_module() {
     assert_eq!(fallen_back("sm_90", false), Err(CompileError::Failed));
     plant(check, Fault::Failure, 1);
     assert_eq!(fallen_back("sm_90", true), Err(CompileError::Failed));
-    plant("tileaa-plan-products", Fault::Panic, 1);
+    plant("tileaa-plan-dots", Fault::Panic, 1);
     let (_, remarks) = fallen_back("sm_90", false).unwrap();
     let text = "the module is compiled again with rings of at most two stages: \
-                internal error in tileaa-plan-products: planted";
+                internal error in tileaa-plan-dots: planted";
     assert_eq!(remarks, [(String::new(), text.to_owned())]);
     // Where there are no agents, these are not given up.
     plant(check, Fault::Failure, 2);

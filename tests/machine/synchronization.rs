@@ -19,6 +19,7 @@ use tileiras::{
     dialect::{
         self,
         behaviour::{self, SyncKind},
+        loops,
         nv_tileas::{AsyncCommitOp, AsyncCreateNoneOp, LoadOp, TiledLoadOp},
         rt::*,
     },
@@ -109,7 +110,7 @@ fn checked(program: &Program, between: impl Fn(OpRef<'_>)) -> Result<Option<Stri
 fn schedule_unevenly(root: OpRef<'_>) {
     let context = dialect::pass::context_of(root);
     let loads = collect_ops(root, |o| (TiledLoadOp::cast(o).is_some() || LoadOp::cast(o).is_some()).then_some(o));
-    for (i, load) in loads.into_iter().filter(|o| behaviour::is_in_loop(*o)).enumerate() {
+    for (i, load) in loads.into_iter().filter(|o| loops::is_in_loop(*o)).enumerate() {
         set_discardable_attr(load, "nv_tileas.ahead", i64_attr(context, 1 + i as i64 % 3));
     }
 }

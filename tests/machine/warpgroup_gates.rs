@@ -23,7 +23,7 @@ struct Gate {
     /// Those who multiply change stages first.
     prepared: bool,
     /// A warpgroup changes stages and does nothing else.
-    preparer: bool,
+    converter: bool,
     /// Blocks of a multiprocessor that the program asks for.
     occupancy: u32,
     /// Thread blocks that share a tile block.
@@ -41,7 +41,7 @@ const HALVES: Gate = Gate {
     groups: (2, 1),
     waits: 1,
     prepared: false,
-    preparer: false,
+    converter: false,
     occupancy: 1,
     sharing: 1,
     any_width: false,
@@ -78,11 +78,11 @@ const GATES: &[Gate] = &[
     FLOATS,
     Gate { element: "f8E5M2", ..FLOATS },
     // Operands are turned by others: the loop is the same.
-    Gate { transposed: false, preparer: true, ..FLOATS },
+    Gate { transposed: false, converter: true, ..FLOATS },
     // More consumers hide each other's additions, and change stages faster.
     Gate { tile: (128, 128, 128), stages: 4, groups: (2, 2), columns: 64, waits: 1, ..FLOATS },
     Gate { tile: (64, 256, 128), groups: (1, 2), waits: 1, ..FLOATS },
-    Gate { tile: (64, 256, 128), transposed: false, groups: (1, 2), waits: 1, preparer: true, ..FLOATS },
+    Gate { tile: (64, 256, 128), transposed: false, groups: (1, 2), waits: 1, converter: true, ..FLOATS },
     WORDS,
     Gate { transposed: false, prepared: true, ..WORDS },
     Gate { tile: (128, 128, 32), columns: 128, ..WORDS },
@@ -274,7 +274,7 @@ impl Gate {
         if stages.is_none_or(|s: u32| s < self.stages) {
             return Err(format!("{stages:?} stages, and {} should fit", self.stages).into());
         }
-        let warpgroups = self.groups.0 * self.groups.1 + 1 + u32::from(self.preparer);
+        let warpgroups = self.groups.0 * self.groups.1 + 1 + u32::from(self.converter);
         if !ptx.contains(&format!(".reqntid {}", 128 * warpgroups)) {
             return Err(format!("the block has not {warpgroups} warpgroups").into());
         }
@@ -298,7 +298,7 @@ impl Gate {
                 return Err(format!("no {needed} in the code").into());
             }
         }
-        if self.preparer
+        if self.converter
             != innermost(&code, "LDSM").is_some_and(|turning| !turning.iter().any(|i| i.opcode.contains("GMMA")))
         {
             return Err("a loop that turns tiles is there where none should be, or is not".into());

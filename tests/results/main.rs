@@ -2,6 +2,7 @@
 
 mod agents;
 mod big_tiles;
+mod converted_operands;
 mod corpus;
 mod dots;
 mod extended_shared;
@@ -9,11 +10,10 @@ mod fuzz_bodies;
 mod gpu_kit;
 mod grouped_products;
 mod libdevice;
-mod made_products;
 mod memory;
 mod movement;
 mod multimem;
-mod prepared_products;
+mod producer_computed;
 mod product_chains;
 mod reductions;
 mod semantics;
@@ -33,11 +33,11 @@ fn main() -> std::process::ExitCode {
         gpu_kit,
         grouped_products,
         libdevice,
-        made_products,
+        producer_computed,
         memory,
         movement,
         multimem,
-        prepared_products,
+        converted_operands,
         product_chains,
         reductions,
         semantics,

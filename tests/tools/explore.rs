@@ -10,7 +10,7 @@ use std::{
     process::{Command, Output, Stdio},
 };
 use tile_explore::{Exploration, Listing};
-use tile_layout::{Layout, Place, SharedLayout};
+use tile_layout::{Layout, SharedLayout, Slot};
 use tile_test_support::{Trial, functions};
 
 /// Of different kinds: bound by memory, products by warps and by warpgroups, attention, scans, atomics.
@@ -255,7 +255,7 @@ fn pictures_of_layouts_are_right() {
             let layout = Layout::new(bases("register"), bases("lane"), bases("warp"), vec![]).unwrap();
             let places = layout
                 .all_threads()
-                .flat_map(|thread| (0..layout.registers()).map(move |register| Place { register, thread }));
+                .flat_map(|thread| (0..layout.registers()).map(move |register| Slot { register, thread }));
             let first = places.into_iter().find(|p| layout.element(*p) == index).unwrap();
             let (thread, register) = (first.thread, first.register);
             format!("warp {}, lane {}, register {register}", thread.warp, thread.lane)

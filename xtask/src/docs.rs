@@ -77,5 +77,33 @@ pub fn check(root: &Path) -> anyhow::Result<Vec<String>> {
     let pages = pages(root)?.into_iter().filter(|p| !stale(p));
     let mut problems: Vec<String> = pages.map(|(name, _)| format!("{name}: stale, run 'cargo xtask docs'")).collect();
     problems.extend(crate::links::check(root)?);
+    problems.extend(unanswered(&std::fs::read_to_string(root.join("README.md"))?));
     Ok(problems)
+}
+
+/// Questions of newcomers that the README answers, each in a row of its table "I want to ...".
+const QUESTIONS: [&str; 3] =
+    ["find the file that lowers a TMA load", "run one pass on one kernel", "add support for a new GPU"];
+
+/// The questions without a row. Whether the link of a row leads somewhere is checked with all links.
+fn unanswered(readme: &str) -> Vec<String> {
+    let answers = |question: &&str| {
+        let start = format!("| {question} | [");
+        readme.lines().any(|line| line.starts_with(&start) && line.ends_with(") |"))
+    };
+    let missing = QUESTIONS.iter().filter(|q| !answers(q));
+    missing.map(|q| format!("README.md: the table 'I want to ...' has no row '{q}' with a link")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_readme_answers_questions() {
+        let rows = QUESTIONS.map(|q| format!("| {q} | [page](page.md) |\n")).concat();
+        assert!(unanswered(&rows).is_empty());
+        assert_eq!(unanswered(&rows.replace("| [page](page.md) |", "| page |")).len(), 3);
+        assert_eq!(unanswered("").len(), 3);
+    }
 }

@@ -67,7 +67,7 @@ LogicalResult BarrierOp::verify() {
   return success();
 }
 
-LogicalResult TurnsType::verify(function_ref<InFlightDiagnostic()> emitError, int64_t groups) {
+LogicalResult PingPongType::verify(function_ref<InFlightDiagnostic()> emitError, int64_t groups) {
   if (groups < 2 || groups > 8)
     return emitError() << "2 to 8 warpgroups take turns, got " << groups;
   return success();
@@ -81,22 +81,22 @@ static Region *agentOf(Operation *op) {
   return region;
 }
 
-LogicalResult CreateTurnsOp::verify() {
+LogicalResult CreatePingPongOp::verify() {
   if ((*this)->getParentOfType<ElectOp>())
     return emitOpError("is for whole warpgroups, and not for one thread");
   if (Region *agent = agentOf(*this)) {
     auto scope = cast<nv_tileaa::ThreadScopeOpInterface>(agent->getParentOp());
     int64_t warps = scope.getWarpCount(agent->getRegionNumber());
-    int64_t groups = getTurns().getType().getGroups();
+    int64_t groups = getPingPong().getType().getGroups();
     if (warps >= 0 && warps != 4 * groups)
       return emitOpError("is for ") << groups << " warpgroups, and the agent has " << warps << " warps";
     if (scope.getFirstWarp(agent->getRegionNumber()) % 4)
       return emitOpError("stands in an agent that does not begin with a warpgroup");
   }
   Block *block = (*this)->getBlock();
-  EndTurnsOp end;
-  for (Operation *user : getTurns().getUsers()) {
-    if (auto other = dyn_cast<EndTurnsOp>(user)) {
+  EndPingPongOp end;
+  for (Operation *user : getPingPong().getUsers()) {
+    if (auto other = dyn_cast<EndPingPongOp>(user)) {
       if (end || other->getBlock() != block)
         return emitOpError("has turns that end once, in the same block");
       end = other;
@@ -104,7 +104,7 @@ LogicalResult CreateTurnsOp::verify() {
   }
   if (!end)
     return emitOpError("has turns that end once, in the same block");
-  for (Operation *user : getTurns().getUsers()) {
+  for (Operation *user : getPingPong().getUsers()) {
     Operation *here = block->findAncestorOpInBlock(*user);
     if (here && here != end && end->isBeforeInBlock(here))
       return user->emitOpError("comes behind the end of its turns");
@@ -113,9 +113,9 @@ LogicalResult CreateTurnsOp::verify() {
 }
 
 // Turns belong to the threads that run both ops.
-static LogicalResult verifyTurns(Operation *op, Value turns) {
-  if (!turns.getDefiningOp<CreateTurnsOp>())
-    return op->emitOpError("has turns that no 'nv_tileas.async.pipeline.create_turns' has made");
+static LogicalResult verifyPingPong(Operation *op, Value turns) {
+  if (!turns.getDefiningOp<CreatePingPongOp>())
+    return op->emitOpError("has turns that no 'nv_tileas.async.pipeline.create_ping_pong' has made");
   if (op->getParentOfType<ElectOp>())
     return op->emitOpError("is for whole warpgroups, and not for one thread");
   if (agentOf(op) != agentOf(turns.getDefiningOp()))
@@ -123,6 +123,6 @@ static LogicalResult verifyTurns(Operation *op, Value turns) {
   return success();
 }
 
-LogicalResult TakeTurnOp::verify() { return verifyTurns(*this, getTurns()); }
-LogicalResult GiveTurnOp::verify() { return verifyTurns(*this, getTurns()); }
-LogicalResult EndTurnsOp::verify() { return verifyTurns(*this, getTurns()); }
+LogicalResult PingPongWaitOp::verify() { return verifyPingPong(*this, getPingPong()); }
+LogicalResult PingPongArriveOp::verify() { return verifyPingPong(*this, getPingPong()); }
+LogicalResult EndPingPongOp::verify() { return verifyPingPong(*this, getPingPong()); }

@@ -51,7 +51,7 @@ struct ProductCheckExtension : DialectExtension<ProductCheckExtension, NvTileASD
 };
 } // namespace nv_tileas
 
-void tileirNvTileASSetProductCheck(MlirDialectRegistry registry, TileirProductCheck check) {
+void tileirNvTileASSetDotCheck(MlirDialectRegistry registry, TileirProductCheck check) {
   unwrap(registry)->addExtension(TypeID::get<ProductCheckExtension>(), std::make_unique<ProductCheckExtension>(check));
 }
 

@@ -167,7 +167,7 @@ static LogicalResult verifyLocal(Operation *op, Value value, MemDescType memory)
 LogicalResult LocalStoreOp::verify() { return verifyLocal(*this, getSource(), getDest().getType()); }
 LogicalResult LocalLoadOp::verify() { return verifyLocal(*this, getResult(), getSource().getType()); }
 
-LogicalResult LocalTurnOp::verify() {
+LogicalResult LocalTransposeOp::verify() {
   auto alias = getDest().getDefiningOp<MemDescReinterpretOp>();
   if (!alias || alias.getSource() != getSource())
     return emitOpError("has a destination that is not its source under another type");

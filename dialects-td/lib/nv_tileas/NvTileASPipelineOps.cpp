@@ -1,7 +1,7 @@
 // Verifiers of pipelines and of programs of one thread.
 //
 // Checked here: barriers are 64-bit words, two or three for each stage; who prepares stages, and waits for that, uses a
-// pipeline that has preparers; a stage whose bytes are announced is acquired by one thread, and one that warps commit by
+// pipeline that has converters; a stage whose bytes are announced is acquired by one thread, and one that warps commit by
 // all of them; threads do not meet in a program of one thread; a producer's program yields the tile that it gives, or
 // none if it changes a stage, and uses no tensor of other threads.
 // Not checked here: that stages are acquired and released in turn (`tileas-check-synchronization`), and that the bytes
@@ -22,18 +22,18 @@ LogicalResult CreatePipelineOp::verify() {
   MemDescType barriers = getBarriers().getType();
   if (!barriers.getElementType().isSignlessInteger(64) || barriers.getShape().size() != 1)
     return emitOpError("barriers are a row of i64, got ") << barriers;
-  int64_t each = getPreparers() ? 3 : 2;
+  int64_t each = getConverters() ? 3 : 2;
   if (barriers.getShape()[0] < each * getPipeline().getType().getStages())
     return emitOpError("needs ") << (each == 3 ? "three" : "two") << " barriers for each of "
                                  << getPipeline().getType().getStages() << " stages";
   return success();
 }
 
-// A pipeline whose making is not seen, because it is an argument, may have preparers.
-static LogicalResult verifyPreparers(Operation *op, Value pipeline) {
+// A pipeline whose making is not seen, because it is an argument, may have converters.
+static LogicalResult verifyConverters(Operation *op, Value pipeline) {
   auto made = pipeline.getDefiningOp<CreatePipelineOp>();
-  if (made && !made.getPreparers())
-    return op->emitOpError("is about stages that are prepared, and the pipeline has no preparers");
+  if (made && !made.getConverters())
+    return op->emitOpError("is about stages that are converted, and the pipeline has no converters");
   return success();
 }
 
@@ -52,20 +52,20 @@ LogicalResult ProducerAcquireOp::verify() {
 LogicalResult ProducerCommitOp::verify() {
   if ((*this)->getParentOfType<ElectOp>())
     return emitOpError("is for whole warps, and not for one thread");
-  if (getCopies() && getPrepared())
-    return emitOpError("says that copies are done, or that a stage is prepared, and not both");
-  return getPrepared() ? verifyPreparers(*this, getPipeline()) : success();
+  if (getCopies() && getConverted())
+    return emitOpError("says that copies are done, or that a stage is converted, and not both");
+  return getConverted() ? verifyConverters(*this, getPipeline()) : success();
 }
 
 LogicalResult ConsumerWaitOp::verify() {
-  return getPrepared() ? verifyPreparers(*this, getPipeline()) : success();
+  return getConverted() ? verifyConverters(*this, getPipeline()) : success();
 }
 
 LogicalResult ProduceOneOp::verifyRegions() {
   auto yield = dyn_cast<YieldOp>(getBody().front().getTerminator());
   if (!yield || yield.getOperands().size() != getOperation()->getNumResults())
     return emitOpError("does not end with a 'nv_tileas.yield' of what it gives");
-  if (getPrepares() && (getTile() || getOrCopy()))
+  if (getConverts() && (getTile() || getOrCopy()))
     return emitOpError("changes a stage that is filled, and makes no tile");
   if (Value tile = getTile()) {
     auto given = dyn_cast<RankedTensorType>(yield.getOperands().front().getType());

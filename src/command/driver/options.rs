@@ -27,7 +27,7 @@ static TARGET_NAMES: [(&str, &str); TARGETS.len()] = {
     let mut names = [("", ""); TARGETS.len()];
     let mut i = 0;
     while i < names.len() {
-        names[i] = (TARGETS[i].name, TARGETS[i].product);
+        names[i] = (TARGETS[i].name, TARGETS[i].devices);
         i += 1;
     }
     names

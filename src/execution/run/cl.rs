@@ -75,7 +75,7 @@ simulation:
 timing:
   --timing[=MACHINE]     predict the launch's time on a machine (sm_80, sm_90, sm_100, sm_120) instead of running it: a
                          few blocks are run, no results are computed. The default MACHINE is that of the program's
-                         target, or sm_90 if there is none
+                         target or of its family
   --registers N          registers per thread as allocated by the assembler (default: an estimate)
   --timing-clock CLOCK   'highest' (default), 'sustained' (the clock within the machine's power limit when the launch is
                          repeated), or a number of MHz

@@ -159,15 +159,14 @@ fn command(
     if complaints.is_empty() { Ok(()) } else { Err(Failure::Wrong(complaints)) }
 }
 
-/// The machine for targets without a machine model.
-const OTHER_TARGETS: &str = "sm_90";
-
 /// Predicts the launch's time. Returns the clock values for the kernel to read.
 fn timing(module: &Module, launch: &Launch, options: &Options, stdout: &mut dyn Write) -> Result<ClockReads, Failure> {
     let failed = |e: execute::Error| Failure::Execute { schedule: "timing".into(), error: Box::new(e) };
-    let of_target = || tile_machine::of_target(&module.target).unwrap_or(OTHER_TARGETS);
-    let machine = options.machine.as_deref().unwrap_or_else(of_target);
-    let machine = tile_machine::Machine::named(machine).map_err(|e| Failure::Usage(e.to_string()))?;
+    let machine = match options.machine.as_deref() {
+        Some(name) => tile_machine::Machine::named(name),
+        None => tile_machine::Machine::of_target(&module.target),
+    };
+    let machine = machine.map_err(|e| Failure::Usage(e.to_string()))?;
     let clock = options.timing_clock.unwrap_or_default();
     let known = ptx_sim::timing::Options { registers: options.registers, clock, ..Default::default() };
     let mut p = execute::predict(module, launch, &machine, &known).map_err(failed)?;

@@ -45,6 +45,8 @@ pub struct Machine {
 pub enum Error {
     #[error("no machine '{name}'; there is {known}")]
     UnknownMachine { name: String, known: String },
+    #[error("no machine for target '{target}'; there is {known}")]
+    UnknownTarget { target: String, known: String },
     #[error("machine {machine} has no number '{key}'")]
     MissingKey { machine: String, key: String },
     #[error("machine file, {place}: {what}")]
@@ -64,10 +66,23 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     FILES.iter().map(|(name, _)| *name)
 }
 
-/// The machine of programs for a target such as `sm_90a`, where there is one.
+/// Targets without a file, and the machine of their family, whose numbers are used instead.
+const FAMILIES: &[(&str, &str)] = &[
+    ("sm_86", "sm_80"),
+    ("sm_87", "sm_80"),
+    ("sm_88", "sm_80"),
+    ("sm_89", "sm_80"),
+    ("sm_103", "sm_100"),
+    ("sm_107", "sm_100"),
+    ("sm_110", "sm_100"),
+    ("sm_121", "sm_120"),
+];
+
+/// The machine of a target such as `sm_90a`: its own or its family's. `None` for a target of another family.
 pub fn of_target(target: &str) -> Option<&'static str> {
     let generic = target.trim_end_matches(|c: char| c.is_ascii_lowercase());
-    names().find(|name| *name == generic)
+    let family = FAMILIES.iter().find(|(member, _)| *member == generic).map(|(_, machine)| *machine);
+    names().find(|name| *name == family.unwrap_or(generic))
 }
 
 impl Machine {
@@ -76,6 +91,12 @@ impl Machine {
         let known = || Error::UnknownMachine { name: name.into(), known: names().collect::<Vec<_>>().join(", ") };
         let (_, text) = FILES.iter().find(|(n, _)| *n == name).ok_or_else(known)?;
         Machine::parse(text)
+    }
+
+    /// The machine of a target: its own, or that of its family ([`of_target`]). [`Machine::name`] says which.
+    pub fn of_target(target: &str) -> Result<Machine, Error> {
+        let known = || Error::UnknownTarget { target: target.into(), known: names().collect::<Vec<_>>().join(", ") };
+        Machine::named(of_target(target).ok_or_else(known)?)
     }
 
     /// Reads a machine file.
@@ -166,12 +187,6 @@ mod tests {
         assert!(compared >= 30, "{compared}");
     }
 
-    #[test]
-    fn targets_have_the_machine_of_their_number() {
-        let of = ["sm_80", "sm_90a", "sm_100f", "sm_120a", "sm_86", "sm_103a", "sm", ""].map(of_target);
-        assert_eq!(of, [Some("sm_80"), Some("sm_90"), Some("sm_100"), Some("sm_120"), None, None, None, None]);
-    }
-
     /// What a machine has no numbers of, and why. `*` stands for any part of a key.
     const LACKING: &[(&str, &[(&str, &str)])] = &[
         ("sm_80", NO_WARPGROUPS),
@@ -237,6 +252,20 @@ mod tests {
             assert_eq!(measured > 0, machine.name == "sm_90", "{}", machine.name);
         }
         assert!(compared > 50, "{compared}");
+    }
+
+    #[test]
+    fn targets_without_a_file_have_the_machine_of_their_family() {
+        let of = |target| Machine::of_target(target).map(|m| m.name);
+        for (target, machine) in [("sm_90", "sm_90"), ("sm_90a", "sm_90"), ("sm_103a", "sm_100"), ("sm_121", "sm_120")]
+        {
+            assert_eq!(of(target).as_deref(), Ok(machine));
+        }
+        for (member, machine) in FAMILIES {
+            assert!(Machine::named(member).is_err() && Machine::named(machine).is_ok(), "{member}");
+        }
+        let error = of("sm_75").unwrap_err().to_string();
+        assert!(error.starts_with("no machine for target 'sm_75'; there is sm_80"), "{error}");
     }
 
     #[test]

@@ -53,7 +53,7 @@ pub enum Unit {
 
 /// Where an operand lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Place {
+pub enum Storage {
     Register,
     Shared,
     Tensor,
@@ -89,12 +89,12 @@ pub struct Scales {
 /// How the compiler generates an instruction, and for which formats of A and B.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lowering {
-    pub by: By,
+    pub emission: Emission,
     pub operands: &'static [Element],
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum By {
+pub enum Emission {
     /// An intrinsic of LLVM.
     Intrinsic,
     /// Inline PTX: LLVM has no intrinsic.
@@ -113,7 +113,7 @@ pub struct Row {
     pub operands: &'static [Element],
     /// Whether A and B may be of different formats.
     pub mixed: bool,
-    pub sums: &'static [Element],
+    pub accumulators: &'static [Element],
     /// Bits that an element of A or B takes in a word: narrow ones may be padded to a byte.
     pub container: u32,
     pub scales: Option<Scales>,
@@ -133,7 +133,7 @@ pub struct Instruction {
     pub n: u32,
     pub a: Element,
     pub b: Element,
-    pub sum: Element,
+    pub accumulator: Element,
     pub scale: Option<Element>,
 }
 
@@ -141,13 +141,13 @@ impl Unit {
     pub const ALL: [Unit; 5] = [Unit::Sync, Unit::BlockScale, Unit::Warpgroup, Unit::Tensor, Unit::TensorPair];
 
     /// Where an instruction takes an operand from, or leaves its sums.
-    pub const fn places(self, operand: Operand) -> &'static [Place] {
+    pub const fn storage(self, operand: Operand) -> &'static [Storage] {
         match (self, operand) {
-            (Unit::Sync | Unit::BlockScale, _) | (Unit::Warpgroup, Operand::Accumulator) => &[Place::Register],
-            (Unit::Warpgroup, Operand::A) => &[Place::Register, Place::Shared],
-            (Unit::Tensor | Unit::TensorPair, Operand::A) => &[Place::Shared, Place::Tensor],
-            (Unit::Tensor | Unit::TensorPair, Operand::Accumulator) => &[Place::Tensor],
-            (_, Operand::B) => &[Place::Shared],
+            (Unit::Sync | Unit::BlockScale, _) | (Unit::Warpgroup, Operand::Accumulator) => &[Storage::Register],
+            (Unit::Warpgroup, Operand::A) => &[Storage::Register, Storage::Shared],
+            (Unit::Tensor | Unit::TensorPair, Operand::A) => &[Storage::Shared, Storage::Tensor],
+            (Unit::Tensor | Unit::TensorPair, Operand::Accumulator) => &[Storage::Tensor],
+            (_, Operand::B) => &[Storage::Shared],
         }
     }
 
@@ -173,12 +173,12 @@ impl Unit {
     }
 }
 
-impl Place {
+impl Storage {
     pub const fn name(self) -> &'static str {
         match self {
-            Place::Register => "registers",
-            Place::Shared => "shared memory",
-            Place::Tensor => "tensor memory",
+            Storage::Register => "registers",
+            Storage::Shared => "shared memory",
+            Storage::Tensor => "tensor memory",
         }
     }
 }
@@ -199,8 +199,8 @@ impl Columns {
 }
 
 impl Row {
-    pub fn places(&self, operand: Operand) -> &'static [Place] {
-        self.unit.places(operand)
+    pub fn storage(&self, operand: Operand) -> &'static [Storage] {
+        self.unit.storage(operand)
     }
 
     /// Whether operands of these formats are multiplied.
@@ -233,7 +233,7 @@ impl Row {
     pub fn fragment(&self, n: u32, operand: Operand) -> Result<Fragment, LayoutError> {
         let expected = "an operand that may be in registers";
         let none = LayoutError::UnsupportedElement { bits: self.container, expected };
-        let shape = self.fragments(n).filter(|_| self.places(operand).contains(&Place::Register)).ok_or(none)?;
+        let shape = self.fragments(n).filter(|_| self.storage(operand).contains(&Storage::Register)).ok_or(none)?;
         shape.fragment(operand)
     }
 
@@ -249,8 +249,8 @@ impl Row {
             let scales = scales.clone();
             pairs.clone().into_iter().flat_map(move |(a, b)| {
                 let scales = scales.clone();
-                self.sums.iter().flat_map(move |&sum| {
-                    scales.clone().into_iter().map(move |scale| Instruction { row: self, n, a, b, sum, scale })
+                self.accumulators.iter().flat_map(move |&accumulator| {
+                    scales.clone().into_iter().map(move |scale| Instruction { row: self, n, a, b, accumulator, scale })
                 })
             })
         })
@@ -261,7 +261,7 @@ impl Instruction {
     /// The instruction as PTX names it.
     pub fn ptx(&self) -> String {
         let Row { unit, kind, m, k, scales, .. } = self.row;
-        let (n, a, b, sum) = (self.n, self.a.name(), self.b.name(), self.sum.name());
+        let (n, a, b, sum) = (self.n, self.a.name(), self.b.name(), self.accumulator.name());
         let opcode = unit.opcode();
         let popc = if self.a == Element::B1 { ".and.popc" } else { "" };
         let kind = if kind.is_empty() { String::new() } else { format!(".kind::{kind}") };
@@ -300,7 +300,7 @@ pub fn rows_of(unit: Unit, [m, n, k]: [u32; 3], a: Element, b: Element) -> impl 
 pub fn find(
     unit: Unit,
     shape: [u32; 3],
-    [a, b, sum]: [Element; 3],
+    [a, b, accumulator]: [Element; 3],
     scale: Option<(Element, u32)>,
 ) -> Option<Instruction> {
     let scaled = |row: &Row| match (row.scales, scale) {
@@ -309,9 +309,9 @@ pub fn find(
         _ => false,
     };
     let row = rows_of(unit, shape, a, b)
-        .filter(|r| r.sums.contains(&sum) && scaled(r))
+        .filter(|r| r.accumulators.contains(&accumulator) && scaled(r))
         .max_by_key(|r| (r.is_lowered(a, b), std::cmp::Reverse(r.kind)))?;
-    Some(Instruction { row, n: shape[1], a, b, sum, scale: scale.map(|s| s.0) })
+    Some(Instruction { row, n: shape[1], a, b, accumulator, scale: scale.map(|s| s.0) })
 }
 
 /// The rows that the compiler generates on a target for operands of one format in registers, with or without scales;
@@ -324,7 +324,7 @@ pub fn candidates(element: Element, k: u32, scaled: bool, target: &Target) -> Ve
     let mut rows: Vec<&Row> = ROWS
         .iter()
         .filter(|r| r.is_lowered(element, element) && r.scales.is_some() == scaled && r.is_on(target))
-        .filter(|r| r.places(Operand::B).contains(&Place::Register))
+        .filter(|r| r.storage(Operand::B).contains(&Storage::Register))
         .collect();
     rows.sort_by_key(|r| {
         let depth = if r.k <= k { i64::from(r.k) } else { -i64::from(r.k) };

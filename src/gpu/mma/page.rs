@@ -1,6 +1,6 @@
 //! The table as a page of the documentation.
 
-use crate::{By, Columns, Element, PEAKS, Place, ROWS, Row, Unit};
+use crate::{Columns, Element, Emission, PEAKS, ROWS, Row, Storage, Unit};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use tile_layout::{Layout, Operand};
@@ -18,7 +18,7 @@ pub fn markdown() -> String {
 }
 
 fn write_unit(out: &mut String, unit: Unit) {
-    let places = |operand| joined(unit.places(operand).iter().map(|p| p.name()), " or ");
+    let places = |operand| joined(unit.storage(operand).iter().map(|p| p.name()), " or ");
     let _ = write!(
         out,
         "## `{}`: `{}`\n\nA in {}, B in {}, sums in {}.\n\n",
@@ -59,7 +59,7 @@ fn write_row(out: &mut String, row: &'static Row) {
     let generated = match row.lowering {
         None => "no".to_owned(),
         Some(l) => {
-            let by = if l.by == By::Intrinsic { "intrinsic" } else { "inline PTX" };
+            let by = if l.emission == Emission::Intrinsic { "intrinsic" } else { "inline PTX" };
             if l.operands == row.operands { by.to_owned() } else { format!("{by}, {}", names(l.operands)) }
         }
     };
@@ -72,7 +72,7 @@ fn write_row(out: &mut String, row: &'static Row) {
         if row.kind.is_empty() { "-" } else { row.kind },
         names(row.operands),
         row.container,
-        names(row.sums),
+        names(row.accumulators),
         row.feature.map_or("-", Feature::name),
         rate(row.rate),
     );
@@ -91,7 +91,7 @@ fn write_fragments(out: &mut String) {
          bit of the sums.\n\n| shape | bits | A | B | sums |\n|---|---|---|---|---|\n",
     );
     let mut seen = BTreeSet::new();
-    for row in ROWS.iter().filter(|r| r.places(Operand::Accumulator).contains(&Place::Register)) {
+    for row in ROWS.iter().filter(|r| r.storage(Operand::Accumulator).contains(&Storage::Register)) {
         let n = row.n.iter().next().unwrap_or(8);
         if !seen.insert((row.m, n, row.k, row.container)) {
             continue;
@@ -118,7 +118,7 @@ fn write_rates(out: &mut String) {
          | unit | target | 16-bit multiply-adds per clock and multiprocessor | elements | from |\n|---|---|---|---|---|\n",
     );
     for peak in PEAKS {
-        let figures = peak.product.map_or(String::new(), |p| {
+        let figures = peak.device.map_or(String::new(), |p| {
             format!(": {} TFLOP/s, {} multiprocessors, {} MHz", p.teraflops, p.multiprocessors, p.megahertz)
         });
         let [low, high] = peak.bits;

@@ -15,21 +15,21 @@ pub struct Peak {
     pub per_clock: u32,
     /// The narrowest and the widest elements for which the relative rates of the rows hold.
     pub bits: [u32; 2],
-    pub product: Option<Product>,
+    pub device: Option<Device>,
     pub source: &'static str,
 }
 
 /// Published figures of a product, from which the rate follows.
 #[derive(Clone, Copy, Debug)]
-pub struct Product {
+pub struct Device {
     /// Dense, of 16-bit floats.
     pub teraflops: f64,
     pub multiprocessors: u32,
     pub megahertz: u32,
 }
 
-const fn product(teraflops: f64, multiprocessors: u32, megahertz: u32) -> Option<Product> {
-    Some(Product { teraflops, multiprocessors, megahertz })
+const fn device(teraflops: f64, multiprocessors: u32, megahertz: u32) -> Option<Device> {
+    Some(Device { teraflops, multiprocessors, megahertz })
 }
 
 pub static PEAKS: &[Peak] = &[
@@ -38,7 +38,7 @@ pub static PEAKS: &[Peak] = &[
         target: "sm_80",
         per_clock: 1024,
         bits: [1, 64],
-        product: product(312.0, 108, 1410),
+        device: device(312.0, 108, 1410),
         source: "A100",
     },
     Peak {
@@ -46,7 +46,7 @@ pub static PEAKS: &[Peak] = &[
         target: "sm_89",
         per_clock: 512,
         bits: [4, 32],
-        product: product(330.3, 128, 2520),
+        device: device(330.3, 128, 2520),
         source: "RTX 4090, sums in f16; sums in f32 take twice as long on GeForce",
     },
     Peak {
@@ -54,7 +54,7 @@ pub static PEAKS: &[Peak] = &[
         target: "sm_90",
         per_clock: 2048,
         bits: [8, 32],
-        product: product(989.4, 132, 1830),
+        device: device(989.4, 132, 1830),
         source: "H100 SXM",
     },
     Peak {
@@ -62,7 +62,7 @@ pub static PEAKS: &[Peak] = &[
         target: "sm_100",
         per_clock: 4096,
         bits: [4, 32],
-        product: None,
+        device: None,
         source: "twice `wgmma` of sm_90, says the documentation of CUTLASS",
     },
     Peak {
@@ -70,7 +70,7 @@ pub static PEAKS: &[Peak] = &[
         target: "sm_120",
         per_clock: 512,
         bits: [4, 32],
-        product: product(419.2, 170, 2407),
+        device: device(419.2, 170, 2407),
         source: "RTX 5090, sums in f16; sums in f32 take twice as long on GeForce",
     },
 ];

@@ -1,6 +1,6 @@
 //! The rows.
 
-use crate::{By, Columns, Element, Element::*, Lowering, Major, Row, Scales, Unit};
+use crate::{Columns, Element, Element::*, Emission, Lowering, Major, Row, Scales, Unit};
 use tile_targets::Feature;
 
 const HALF: &[Element] = &[F16];
@@ -34,7 +34,7 @@ const SYNC: Row = Row {
     k: 0,
     operands: &[],
     mixed: false,
-    sums: IN_F32,
+    accumulators: IN_F32,
     container: 0,
     scales: None,
     majors: &[],
@@ -43,7 +43,7 @@ const SYNC: Row = Row {
     lowering: None,
 };
 
-const fn sync(k: u32, operands: &'static [Element], sums: &'static [Element], container: u32) -> Row {
+const fn sync(k: u32, operands: &'static [Element], accumulators: &'static [Element], container: u32) -> Row {
     let rate = match container {
         64 => 1,
         32 => 8,
@@ -52,7 +52,7 @@ const fn sync(k: u32, operands: &'static [Element], sums: &'static [Element], co
         4 => 64,
         _ => 256,
     };
-    Row { k, operands, sums, container, rate, ..SYNC }
+    Row { k, operands, accumulators, container, rate, ..SYNC }
 }
 
 /// Integers, signed or not, each operand for itself.
@@ -60,8 +60,8 @@ const fn integers(m: u32, k: u32, operands: &'static [Element]) -> Row {
     Row { m, mixed: true, ..sync(k, operands, IN_S32, operands[0].bits()) }
 }
 
-const fn lowered(by: By, row: Row) -> Row {
-    Row { lowering: Some(Lowering { by, operands: row.operands }), ..row }
+const fn lowered(emission: Emission, row: Row) -> Row {
+    Row { lowering: Some(Lowering { emission, operands: row.operands }), ..row }
 }
 
 const fn scaled(kind: &'static str, k: u32, operands: &'static [Element], scales: Scales) -> Row {
@@ -78,10 +78,10 @@ const fn scaled(kind: &'static str, k: u32, operands: &'static [Element], scales
 /// `lowering` of a row of many formats for two of them: others are not where the compiler would put them in their
 /// bytes.
 const fn lowered_for(operands: &'static [Element], row: Row) -> Row {
-    Row { lowering: Some(Lowering { by: By::Assembly, operands }), ..row }
+    Row { lowering: Some(Lowering { emission: Emission::Assembly, operands }), ..row }
 }
 
-const fn warpgroup(n: Columns, operands: &'static [Element], sums: &'static [Element]) -> Row {
+const fn warpgroup(n: Columns, operands: &'static [Element], accumulators: &'static [Element]) -> Row {
     let container = operands[0].bits();
     Row {
         unit: Unit::Warpgroup,
@@ -90,7 +90,7 @@ const fn warpgroup(n: Columns, operands: &'static [Element], sums: &'static [Ele
         mixed: container == 8,
         majors: if container == 16 { ANY_MAJOR } else { K_MAJOR },
         feature: Some(Feature::Wgmma),
-        ..sync(256 / container, operands, sums, container)
+        ..sync(256 / container, operands, accumulators, container)
     }
 }
 
@@ -99,7 +99,7 @@ const fn tensor(
     kind: &'static str,
     m: u32,
     operands: &'static [Element],
-    sums: &'static [Element],
+    accumulators: &'static [Element],
     container: u32,
 ) -> Row {
     let pair = matches!(unit, Unit::TensorPair);
@@ -118,7 +118,7 @@ const fn tensor(
         mixed: container == 8,
         majors: if container == 4 { K_MAJOR } else { ANY_MAJOR },
         feature: Some(if integer { Feature::Tcgen05Int8 } else { Feature::Tcgen05 }),
-        ..sync(256 / container, operands, sums, container)
+        ..sync(256 / container, operands, accumulators, container)
     }
 }
 
@@ -137,7 +137,7 @@ const MX8: Scales = Scales { formats: &[Ue8m0], block: 32 };
 const MX4: Scales = Scales { formats: &[Ue8m0], block: 32 };
 const NV4: Scales = Scales { formats: &[Ue8m0, Ue4m3], block: 16 };
 
-use By::{Assembly, Intrinsic};
+use Emission::{Assembly, Intrinsic};
 use Unit::{Tensor, TensorPair};
 
 /// Every dense matrix instruction, by unit, then by width of the operands.

@@ -32,7 +32,7 @@ pub struct Target {
     pub features: Features,
     pub limits: Limits,
     /// A product with this GPU, for the documentation.
-    pub product: &'static str,
+    pub devices: &'static str,
 }
 
 /// Hardware limits. Sizes in bytes.
@@ -59,7 +59,7 @@ pub struct Limits {
     pub estimated_registers: u32,
     /// Registers of a thread that accumulators and a left operand may take together all through a loop. What is more
     /// stays in shared memory.
-    pub product_registers: u32,
+    pub dot_registers: u32,
     pub threads_per_block: u32,
     pub threads_per_sm: u32,
     pub blocks_per_sm: u32,
@@ -96,7 +96,7 @@ const AMPERE: Limits = Limits {
     registers_per_sm: 65_536,
     registers_per_thread: 255,
     estimated_registers: 240,
-    product_registers: 144,
+    dot_registers: 144,
     threads_per_block: 1024,
     threads_per_sm: 2048,
     blocks_per_sm: 32,
@@ -164,7 +164,7 @@ pub static TARGETS: &[Target] = &[
         ptx_floor: v(7, 0),
         features: SM_80,
         limits: AMPERE,
-        product: "A100, A30",
+        devices: "A100, A30",
     },
     Target {
         name: "sm_86",
@@ -175,7 +175,7 @@ pub static TARGETS: &[Target] = &[
         ptx_floor: v(7, 1),
         features: SM_86,
         limits: AMPERE_SMALL,
-        product: "A40, RTX 30 series",
+        devices: "A40, RTX 30 series",
     },
     Target {
         name: "sm_87",
@@ -186,7 +186,7 @@ pub static TARGETS: &[Target] = &[
         ptx_floor: v(7, 4),
         features: SM_86,
         limits: Limits { optin_shared_per_block: 163 * 1024, shared_per_sm: 164 * 1024, ..AMPERE_SMALL },
-        product: "Jetson AGX Orin",
+        devices: "Jetson AGX Orin",
     },
     Target {
         // LLVM 21 does not know sm_88; sm_87 has a subset of its instructions, sm_89 (fp8) has not.
@@ -199,7 +199,7 @@ pub static TARGETS: &[Target] = &[
         ptx_floor: v(9, 0),
         features: SM_86,
         limits: AMPERE_SMALL,
-        product: "embedded",
+        devices: "embedded",
     },
     Target {
         name: "sm_89",
@@ -210,7 +210,7 @@ pub static TARGETS: &[Target] = &[
         ptx_floor: v(7, 8),
         features: SM_89,
         limits: Limits { blocks_per_sm: 24, ..AMPERE_SMALL },
-        product: "L4, L40, RTX 40 series",
+        devices: "L4, L40, RTX 40 series",
     },
     Target {
         name: "sm_90",
@@ -221,7 +221,7 @@ pub static TARGETS: &[Target] = &[
         ptx_floor: v(8, 0),
         features: SM_90.with(&[Wgmma]),
         limits: HOPPER,
-        product: "H100, H200, GH200",
+        devices: "H100, H200, GH200",
     },
     Target {
         name: "sm_100",
@@ -232,7 +232,7 @@ pub static TARGETS: &[Target] = &[
         ptx_floor: v(8, 6),
         features: SM_100,
         limits: BLACKWELL,
-        product: "B200, GB200",
+        devices: "B200, GB200",
     },
     Target {
         // LLVM 21 knows sm_103a but selects the tcgen05 intrinsics only for sm_100a and sm_101a.
@@ -244,7 +244,7 @@ pub static TARGETS: &[Target] = &[
         ptx_floor: v(8, 8),
         features: SM_100.without(&[Tcgen05Int8]).with(&[Tcgen05LoadReduce]),
         limits: BLACKWELL,
-        product: "B300, GB300",
+        devices: "B300, GB300",
     },
     Target {
         // LLVM 21 does not know sm_107. No public table gives its limits: those of its family are taken.
@@ -256,7 +256,7 @@ pub static TARGETS: &[Target] = &[
         ptx_floor: v(9, 4),
         features: SM_100.without(&[Tcgen05Int8]).with(&[Tcgen05LoadReduce]),
         limits: BLACKWELL,
-        product: "Rubin",
+        devices: "Rubin",
     },
     Target {
         // sm_110 is the later name of sm_101, which is the name that LLVM 21 knows.
@@ -268,7 +268,7 @@ pub static TARGETS: &[Target] = &[
         ptx_floor: v(9, 0),
         features: SM_10X.with(&[Tcgen05, Tcgen05Int8, Tcgen05LoadReduce, TmaGather4]),
         limits: Limits { threads_per_sm: 1536, blocks_per_sm: 24, ..BLACKWELL },
-        product: "Jetson Thor",
+        devices: "Jetson Thor",
     },
     Target {
         name: "sm_120",
@@ -279,7 +279,7 @@ pub static TARGETS: &[Target] = &[
         ptx_floor: v(8, 7),
         features: SM_10X.with(&[BlockScaledMma]),
         limits: BLACKWELL_SMALL,
-        product: "RTX 50 series, RTX PRO 6000 Blackwell",
+        devices: "RTX 50 series, RTX PRO 6000 Blackwell",
     },
     Target {
         name: "sm_121",
@@ -290,7 +290,7 @@ pub static TARGETS: &[Target] = &[
         ptx_floor: v(8, 8),
         features: SM_10X.with(&[BlockScaledMma]),
         limits: BLACKWELL_SMALL,
-        product: "GB10",
+        devices: "GB10",
     },
 ];
 
@@ -330,7 +330,7 @@ pub fn markdown_table() -> String {
         out.push_str(&format!(
             "| {} | {} | {} | {} | {} | {} | {} / {} / {} / {} | {}, {} | {} |\n",
             t.name,
-            t.product,
+            t.devices,
             t.ptx_target,
             t.ptx_floor,
             t.llvm_cpu,
@@ -380,7 +380,7 @@ mod tests {
         for t in TARGETS {
             let l = &t.limits;
             assert!(l.exchange_shared_per_block <= l.static_shared_per_block, "{}", t.name);
-            assert!(l.product_registers < l.estimated_registers, "{}", t.name);
+            assert!(l.dot_registers < l.estimated_registers, "{}", t.name);
             assert!(l.estimated_registers <= l.registers_per_thread, "{}", t.name);
             assert!(l.static_shared_per_block <= l.optin_shared_per_block, "{}", t.name);
             assert_eq!(l.optin_shared_per_block + l.reserved_shared_per_block, l.shared_per_sm, "{}", t.name);
@@ -402,7 +402,7 @@ mod tests {
     fn the_documentation_lists_every_row() {
         let text = markdown_table();
         for t in TARGETS {
-            assert!(text.contains(&format!("| {} | {} |", t.name, t.product)));
+            assert!(text.contains(&format!("| {} | {} |", t.name, t.devices)));
         }
         for feature in Feature::ALL {
             assert!(text.contains(&format!("| {} | {} |", feature.name(), feature.summary())));

@@ -1,6 +1,11 @@
 //! Layouts that follow from other layouts, or from a shape alone.
 
-use crate::dialect::{layouts::Tensor, nv_tileaa::TiledViewType, rt::*};
+use crate::dialect::{
+    behaviour::{self, LayoutRelation},
+    layouts::Tensor,
+    nv_tileaa::TiledViewType,
+    rt::*,
+};
 use tile_layout::{Layout, LayoutError, Shape};
 
 /// Row-major, four elements a thread at most, lanes along the last dimension.
@@ -84,4 +89,25 @@ pub fn within_warps(layout: &Layout) -> bool {
     let (free, zero) = (layout.free_variables(), layout.zero_bits());
     let (owned, _) = layout.owned();
     free.warp == 0 && free.lane & !zero.lane == 0 && layout.squeeze_registers().0.registers() == owned.registers()
+}
+
+/// The dimension in which elements of dimension `fast` are adjacent after the ops `moved` have permuted and reshaped the
+/// tile, if there is one.
+pub fn moved_dimension<'c>(mut shape: Shape, fast: usize, moved: &[OpRef<'c>]) -> Option<usize> {
+    // The bit of the row-major index that moves by one element.
+    let mut bit = shape.field(fast).ok()?.0;
+    let dim_of = |shape: &Shape, bit: u32| {
+        (0..shape.rank()).find(|&d| shape.field(d).is_ok_and(|(low, width)| low == bit && width > 0))
+    };
+    for op in moved {
+        let to = Tensor::of_value(result(*op, 0))?.tile_shape();
+        if behaviour::layout_relation(*op) == LayoutRelation::Permute {
+            let dim = dim_of(&shape, bit)?;
+            let order = attr(*op, "order").map(i32s_attr)?;
+            let moved = order.iter().position(|&d| d as usize == dim)?;
+            bit = to.field(moved).ok()?.0;
+        }
+        shape = to;
+    }
+    dim_of(&shape, bit)
 }

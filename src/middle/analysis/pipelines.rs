@@ -8,7 +8,7 @@
 //! protocol is checked for all small ones. A branch is never taken, always, or by turns. Where a test of views decides
 //! which copies there are, the protocol of each answer is checked.
 //!
-//! Warpgroups that take turns (`create_turns`) go through their program each for itself, so each of them is an agent of
+//! Warpgroups that take turns (`create_ping_pong`) go through their program each for itself, so each of them is an agent of
 //! the protocol. Barriers of all threads of an agent take no part in it. They cannot stop those who take turns, because
 //! nobody may come to one with a turn that has not been given, and all come to the same ones in the same order.
 //!
@@ -22,15 +22,15 @@ pub use loops::only_asks;
 use super::{producers::behind_conversions, tensor_map_ops::readiness};
 use crate::dialect::{
     behaviour::{SyncKind, sync_kind},
+    dot_plan::{DotPlan, WARPGROUP},
     dots::SharedDot,
     layouts::{Tensor, storage_bits},
     nv_tileaa::MemTokenType,
     nv_tileas::{
-        AgentSwitchOp, AllocTensorOp, AnyOp, ConsumerReleaseOp, ConsumerWaitOp, CreatePipelineOp, CreateTurnsOp,
-        EndTurnsOp, GiveTurnOp, IncIterOp, MemDescSlotOp, MemDescType, PipelineIteratorType, PipelineType,
-        ProducerAcquireOp, ProducerCommitOp, StageOp, TakeTurnOp, TurnsType,
+        AgentSwitchOp, AllocTensorOp, AnyOp, ConsumerReleaseOp, ConsumerWaitOp, CreatePingPongOp, CreatePipelineOp,
+        EndPingPongOp, IncIterOp, MemDescSlotOp, MemDescType, PingPongArriveOp, PingPongType, PingPongWaitOp,
+        PipelineIteratorType, PipelineType, ProducerAcquireOp, ProducerCommitOp, StageOp,
     },
-    product_plan::{ProductPlan, WARPGROUP},
     rt::*,
     shared_memory::SCRATCH_BYTES,
     thread_scope::ThreadScope,
@@ -81,7 +81,7 @@ fn uses_pipelines(op: OpRef<'_>) -> bool {
 
 /// Bytes of shared memory that a conversion at `op` may take: behind the pipelines their rings are free.
 pub fn scratch_bytes(op: OpRef<'_>) -> u64 {
-    match ProductPlan::around(op) {
+    match DotPlan::around(op) {
         None => SCRATCH_BYTES,
         Some(_) if is_behind_pipelines(op) => LAST_SCRATCH_BYTES,
         Some(plan) => plan.scratch.into(),
@@ -98,8 +98,8 @@ const THREADS: u32 = 32;
 /// Checks the pipelines of a function, if it has any.
 pub fn check<'c>(function: OpRef<'c>) -> Result<(), Fault<'c>> {
     let pipelines = collect_ops(function, CreatePipelineOp::cast);
-    let turns = collect_ops(function, CreateTurnsOp::cast);
-    let mut made = pipelines.iter().map(|p| p.op()).chain(turns.iter().map(|t| t.op()));
+    let ping_pong = collect_ops(function, CreatePingPongOp::cast);
+    let mut made = pipelines.iter().map(|p| p.op()).chain(ping_pong.iter().map(|t| t.op()));
     let Some(first) = made.next() else { return Ok(()) };
     let is_tested = !collect_ops(function, readiness).is_empty();
     let answers: &[bool] = if is_tested { &[true, false] } else { &[true] };
@@ -146,9 +146,9 @@ fn extract<'c>(
             commits
         });
         let mut taken = vec![];
-        ops_of(*block).for_each(|op| walk(op, &mut |o| taken.extend(CreateTurnsOp::cast(o))));
+        ops_of(*block).for_each(|op| walk(op, &mut |o| taken.extend(CreatePingPongOp::cast(o))));
         // All that an agent has are those of all its warpgroups.
-        extract.groups = taken.first().map_or(1, |t| groups_of(t.turns()));
+        extract.groups = taken.first().map_or(1, |t| groups_of(t.ping_pong()));
         for group in 0..extract.groups {
             extract.group = group;
             extract.loops_seen = 0;
@@ -173,16 +173,16 @@ struct Pipeline {
     full: Array,
     empty: Array,
     /// Where others change stages before consumers have them.
-    prepared: Option<Array>,
+    converted: Option<Array>,
 }
 
 impl Pipeline {
     /// The barriers that say that stages are full, or that they are prepared.
-    fn ready(&self, op: OpRef<'_>, prepared: bool) -> Result<Array, String> {
-        if !prepared {
+    fn ready(&self, op: OpRef<'_>, converted: bool) -> Result<Array, String> {
+        if !converted {
             return Ok(self.full);
         }
-        self.prepared.ok_or_else(|| format!("'{}' is about preparers, which the pipeline has not", op_name(op)))
+        self.converted.ok_or_else(|| format!("'{}' is about converters, which the pipeline has not", op_name(op)))
     }
 }
 
@@ -190,7 +190,7 @@ struct Extract<'c> {
     program: Program,
     pipelines: FxHashMap<usize, Pipeline>,
     /// Barriers of those who take turns, one for each warpgroup.
-    turns: FxHashMap<usize, Array>,
+    ping_pong: FxHashMap<usize, Array>,
     storages: FxHashMap<usize, Array>,
     /// Iterators by the number of their steps, and truth values.
     values: FxHashMap<usize, Expr>,
@@ -232,17 +232,18 @@ impl<'c> Extract<'c> {
                 u32::try_from(pipeline.arrivals().unwrap_or(1)).map_err(|_| (op, "too many arrivals".to_string()))?;
             let full = program.barrier(&format!("full{i}"), stages as usize, arrivals);
             let empty = program.barrier(&format!("empty{i}"), stages as usize, consumers);
-            let prepared = pipeline.preparers().map(|warps| {
-                let warps = u32::try_from(warps).map_err(|_| (op, "too many preparers".to_string()))?;
+            let converted = pipeline.converters().map(|warps| {
+                let warps = u32::try_from(warps).map_err(|_| (op, "too many converters".to_string()))?;
                 Ok(program.barrier(&format!("prepared{i}"), stages as usize, warps))
             });
-            let prepared = prepared.transpose()?;
-            known.insert(key(pipeline.pipeline()), Pipeline { stages, consumers, full, empty, prepared });
+            let converted = converted.transpose()?;
+            known.insert(key(pipeline.pipeline()), Pipeline { stages, consumers, full, empty, converted });
         }
-        let mut turns = FxHashMap::default();
-        for (i, made) in collect_ops(function, CreateTurnsOp::cast).into_iter().enumerate() {
-            let groups = groups_of(made.turns()) as usize;
-            turns.insert(key(made.turns()), program.named(&format!("turn{i}"), groups, 2 * WARPGROUP * THREADS));
+        let mut ping_pong = FxHashMap::default();
+        for (i, made) in collect_ops(function, CreatePingPongOp::cast).into_iter().enumerate() {
+            let groups = groups_of(made.ping_pong()) as usize;
+            ping_pong
+                .insert(key(made.ping_pong()), program.named(&format!("turn{i}"), groups, 2 * WARPGROUP * THREADS));
         }
         let mut relevant = FxHashSet::default();
         walk(function, &mut |o| {
@@ -253,7 +254,7 @@ impl<'c> Extract<'c> {
         Ok(Self {
             program,
             pipelines: known,
-            turns,
+            ping_pong,
             storages: FxHashMap::default(),
             values: FxHashMap::default(),
             loops: vec![],
@@ -357,10 +358,12 @@ impl<'c> Extract<'c> {
             Some(AsyncDotWaitOp(x)) => {
                 out.push(Op::WaitGroups { engine: Engine::Product, pending: x.pending() as u32 });
             }
-            Some(CreateTurnsOp(_) | TakeTurnOp(_) | GiveTurnOp(_) | EndTurnsOp(_)) => self.turn(op, out)?,
+            Some(CreatePingPongOp(_) | PingPongWaitOp(_) | PingPongArriveOp(_) | EndPingPongOp(_)) => {
+                self.turn(op, out)?
+            }
             Some(LocalLoadOp(x)) => self.touch(op, x.source(), out)?,
             Some(LocalStoreOp(x)) => self.store(op, x.dest(), out)?,
-            Some(LocalTurnOp(x)) => {
+            Some(LocalTransposeOp(x)) => {
                 self.touch(op, x.source(), out)?;
                 self.store(op, x.dest(), out)?;
             }
@@ -374,18 +377,18 @@ impl<'c> Extract<'c> {
 
     /// A turn of this warpgroup, or one that it gives.
     fn turn(&mut self, op: OpRef<'c>, out: &mut Vec<Op>) -> Result<(), Fault<'c>> {
-        let made = CreateTurnsOp::cast(op).map(|c| c.turns());
-        let turns = made.unwrap_or_else(|| operand(op, 0));
+        let made = CreatePingPongOp::cast(op).map(|c| c.ping_pong());
+        let ping_pong = made.unwrap_or_else(|| operand(op, 0));
         let barriers =
-            *self.turns.get(&key(turns)).ok_or((op, "the turns are not made in this function".to_string()))?;
+            *self.ping_pong.get(&key(ping_pong)).ok_or((op, "the turns are not made in this function".to_string()))?;
         let of = |group: u32| barriers.at(&Expr::from(i64::from(group)));
         let next = (self.group + 1) % self.groups;
         if made.is_some() {
             out.extend((next == 0).then(|| Op::Post(of(0))));
-        } else if EndTurnsOp::cast(op).is_some() {
+        } else if EndPingPongOp::cast(op).is_some() {
             out.extend((self.group == 0).then(|| Op::Sync(of(0))));
         } else {
-            self.holds = TakeTurnOp::cast(op).is_some();
+            self.holds = PingPongWaitOp::cast(op).is_some();
             out.push(if self.holds { Op::Sync(of(self.group)) } else { Op::Post(of(next)) });
         }
         Ok(())
@@ -463,7 +466,7 @@ impl<'c> Extract<'c> {
         if self.groups > 1 {
             return Err((op, "warpgroups that take turns fill a stage together, which cannot be followed".into()));
         }
-        let barrier = pipeline.ready(op, x.prepared()).map_err(|text| (op, text))?.at(&slot);
+        let barrier = pipeline.ready(op, x.converted()).map_err(|text| (op, text))?.at(&slot);
         if x.copies() && self.stored {
             return Err((op, "what the warps have stored is not committed before their copies".into()));
         }
@@ -479,7 +482,7 @@ impl<'c> Extract<'c> {
     fn wait(&mut self, x: ConsumerWaitOp<'c>, out: &mut Vec<Op>) -> Result<(), Fault<'c>> {
         let (slot, parity) = self.slot(x.op(), x.pipeline(), x.iterator())?;
         let pipeline = self.pipeline(x.op(), x.pipeline())?;
-        let barrier = pipeline.ready(x.op(), x.prepared()).map_err(|text| (x.op(), text))?.at(&slot);
+        let barrier = pipeline.ready(x.op(), x.converted()).map_err(|text| (x.op(), text))?.at(&slot);
         out.push(Op::Wait { barrier, parity });
         Ok(())
     }
@@ -589,15 +592,15 @@ fn takes_part(op: OpRef<'_>) -> bool {
 
 /// Ops by which warpgroups take turns.
 fn takes_turns(op: OpRef<'_>) -> bool {
-    CreateTurnsOp::cast(op).is_some()
-        || TakeTurnOp::cast(op).is_some()
-        || GiveTurnOp::cast(op).is_some()
-        || EndTurnsOp::cast(op).is_some()
+    CreatePingPongOp::cast(op).is_some()
+        || PingPongWaitOp::cast(op).is_some()
+        || PingPongArriveOp::cast(op).is_some()
+        || EndPingPongOp::cast(op).is_some()
 }
 
 /// Warpgroups that take turns.
-fn groups_of(turns: Val<'_>) -> u32 {
-    TurnsType::cast(ty(turns)).and_then(|t| u32::try_from(t.groups()).ok()).unwrap_or(1)
+fn groups_of(ping_pong: Val<'_>) -> u32 {
+    PingPongType::cast(ty(ping_pong)).and_then(|t| u32::try_from(t.groups()).ok()).unwrap_or(1)
 }
 
 /// Whether all threads of an agent meet, in an op or in those inside of it.

@@ -7,14 +7,16 @@
 use super::{
     access::{View, fast_dimension},
     carried::sources,
+    clones::clone_op,
     layouts::default_layout,
+    layouts::moved_dimension,
     tile_programs::may_be_repeated,
 };
 use crate::dialect::{
     behaviour::{self, LayoutRelation},
     dots::ACC,
     layouts::{Tensor, f32_beside, retype_constant, storage_bits, tf32_beside},
-    nv_tileaa::{self, MemTokenType},
+    nv_tileaa,
     nv_tileas::{self, MemDescType, ProduceOneOp},
     pass::{Failed, fail},
     rt::*,
@@ -30,9 +32,9 @@ pub enum Source<'c> {
     /// A tile that is loaded for products alone, next to them: tensor copies keep a ring of such tiles filled.
     Loaded(LoadedOperand<'c>),
     /// A tile that warps of the producer make and store to a ring.
-    Made(ProduceOneOp<'c>),
+    ProducerComputed(ProduceOneOp<'c>),
     /// What is there before the loop or branch around the product: it goes to shared memory where it is computed.
-    Stays,
+    Resident,
     /// What is computed next to the product. A left operand can be taken from registers.
     Computed,
 }
@@ -44,9 +46,9 @@ impl<'c> Source<'c> {
         }
         let made = behind_conversions(v);
         if home_of(made) != block_of(dot) {
-            return Self::Stays;
+            return Self::Resident;
         }
-        defining_op(made).and_then(ProduceOneOp::cast).map_or(Self::Computed, Self::Made)
+        defining_op(made).and_then(ProduceOneOp::cast).map_or(Self::Computed, Self::ProducerComputed)
     }
 }
 
@@ -136,7 +138,7 @@ impl<'c> LoadedOperand<'c> {
 
     /// Whether threads must turn the tile before warpgroups multiply it: instructions read elements that are
     /// contiguous along K, dimension `depth` of the operand, and only those of 16 bits otherwise too.
-    pub fn must_be_turned(&self, view: &View<'c>, depth: usize) -> bool {
+    pub fn must_be_transposed(&self, view: &View<'c>, depth: usize) -> bool {
         storage_bits(view.memref.element_type()) != 16 && self.contiguous_dimension(view) != Some(depth)
     }
 }
@@ -228,26 +230,6 @@ pub fn bring_together(products: &[OpRef<'_>]) {
     }
 }
 
-/// Where dimension `fast` of a tile goes when ops give it other shapes, if single elements follow each other along it.
-pub fn moved_dimension<'c>(mut shape: Shape, fast: usize, moved: &[OpRef<'c>]) -> Option<usize> {
-    // The bit of the row-major index that moves by one element.
-    let mut bit = shape.field(fast).ok()?.0;
-    let dim_of = |shape: &Shape, bit: u32| {
-        (0..shape.rank()).find(|&d| shape.field(d).is_ok_and(|(low, width)| low == bit && width > 0))
-    };
-    for op in moved {
-        let to = Tensor::of_value(result(*op, 0))?.tile_shape();
-        if behaviour::layout_relation(*op) == LayoutRelation::Permute {
-            let dim = dim_of(&shape, bit)?;
-            let order = attr(*op, "order").map(i32s_attr)?;
-            let moved = order.iter().position(|&d| d as usize == dim)?;
-            bit = to.field(moved).ok()?.0;
-        }
-        shape = to;
-    }
-    dim_of(&shape, bit)
-}
-
 /// Whether an op computes each element of its only operand, a tensor, from that element alone.
 fn is_of_one_tile(op: OpRef<'_>) -> bool {
     operand_count(op) == 1
@@ -276,13 +258,13 @@ pub fn stage_of<'c>(op: OpRef<'c>, view: &View<'c>, element: Type<'c>) -> Result
     let (fast, lines) = dimensions(view)?;
     let layout = arrangement(view, fast, lines)?;
     // Elements that may have to be turned stay where they are.
-    let turned = arrangement(view, lines, fast).ok().filter(|_| storage_bits(view.memref.element_type()) != 16);
-    let alignment = layout.alignment().max(turned.map_or(0, |t| t.alignment()));
+    let transposed = arrangement(view, lines, fast).ok().filter(|_| storage_bits(view.memref.element_type()) != 16);
+    let alignment = layout.alignment().max(transposed.map_or(0, |t| t.alignment()));
     storage(op, view.ty.tile(), element, &layout, alignment.into())
 }
 
 /// Storage in which threads leave a tile for a product, contiguous along `fast`. `op` is where it is used.
-pub fn made_stage<'c>(op: OpRef<'c>, tile: Val<'c>, fast: usize) -> Result<MemDescType<'c>, String> {
+pub fn computed_stage<'c>(op: OpRef<'c>, tile: Val<'c>, fast: usize) -> Result<MemDescType<'c>, String> {
     let tensor = Tensor::of_value(tile).ok_or("operand is no tensor")?;
     let layout = HardwareLayout::panels(&tensor.tile_shape(), (fast, 1 - fast), storage_bits(tensor.element));
     let layout = layout.map_err(|e| e.to_string())?;
@@ -291,14 +273,14 @@ pub fn made_stage<'c>(op: OpRef<'c>, tile: Val<'c>, fast: usize) -> Result<MemDe
 
 /// The storage of [`stage_of`] once threads have changed it: with elements of `element`, and turned so that the other
 /// dimension is contiguous if `turned`.
-pub fn prepared_stage_of<'c>(
+pub fn converted_stage_of<'c>(
     op: OpRef<'c>,
     view: &View<'c>,
     element: Type<'c>,
-    turned: bool,
+    transposed: bool,
 ) -> Result<MemDescType<'c>, String> {
     let (fast, lines) = dimensions(view)?;
-    let layout = if turned { arrangement(view, lines, fast)? } else { arrangement(view, fast, lines)? };
+    let layout = if transposed { arrangement(view, lines, fast)? } else { arrangement(view, fast, lines)? };
     storage(op, view.ty.tile(), element, &layout, layout.alignment().into())
 }
 
@@ -591,27 +573,6 @@ impl<'c> Slice<'c> {
 /// The terminator that says whether a loop goes on, and what it gives.
 pub fn condition(op: OpRef<'_>) -> Option<OpRef<'_>> {
     entry_block(region(op, 0)).and_then(|before| ops_of(before).last())
-}
-
-/// A copy of an op at the insertion point, whose regions use nothing from around. Tokens that have not been copied stay
-/// with the original: the copy is ordered after nothing.
-pub fn clone_op<'c>(b: &Builder<'c>, op: OpRef<'c>, map: &mut FxHashMap<usize, Val<'c>>) -> OpRef<'c> {
-    let copy = clone_detached(op);
-    for i in 0..operand_count(copy) {
-        let v = operand(op, i);
-        match map.get(&key(v)) {
-            Some(&v) => set_operand(copy, i, v),
-            None if MemTokenType::cast(ty(v)).is_some() => {
-                set_operand(copy, i, b.value("nv_tileaa.create_mem_token", ty(v), &[], &[]));
-            }
-            None => {}
-        }
-    }
-    b.insert_op(copy);
-    for (old, new) in results(op).zip(results(copy)) {
-        map.insert(key(old), new);
-    }
-    copy
 }
 
 /// Whether a second copy of the op gives the same and does nothing else.

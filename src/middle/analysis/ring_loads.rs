@@ -20,12 +20,11 @@ use crate::dialect::{
     behaviour::{self, LayoutRelation},
     dots::AnyDot,
     layouts::{Tensor, storage_bits},
-    nv_tileaa,
-    nv_tileas::{AllocTensorOp, ConvertLayoutOp, MemDescType, ReduceOp, ScanOp, SplatOp},
+    nv_tileas::{AllocTensorOp, ConvertLayoutOp, MemDescType, ReduceOp, ScanOp},
     rt::*,
     shared_memory::{memdesc_bytes, padded_bytes, storage_type},
 };
-use melior::ir::{AttributeLike, TypeLike, ValueLike};
+use melior::ir::{TypeLike, ValueLike};
 use mlir_sys::*;
 use rustc_hash::FxHashMap;
 use tile_layout::{AccessMode, Run, SharedOptions, plan_shared};
@@ -79,7 +78,7 @@ impl<'c> Candidates<'c> {
         let dots: Vec<AnyDot<'c>> = ops_of(body).filter_map(AnyDot::cast).collect();
         let taken = |v: Val<'c>| Tensor::of_value(v).map_or(0, |t| words(t.element, register_bits(v).unwrap_or(0)));
         let sums: u64 = dots.iter().map(|d| taken(d.result())).sum();
-        let budget = u64::from(target.limits.product_registers);
+        let budget = u64::from(target.limits.dot_registers);
         let is_short = |d: &AnyDot<'c>| taken(d.lhs()) >= RESIDENT_WORDS && sums + taken(d.lhs()) > budget;
         let residents = dots.iter().filter(|d| is_short(d)).filter_map(|d| Resident::of(*d, op)).collect();
         (!loads.is_empty()).then_some(Self { op, loads, residents })
@@ -207,34 +206,6 @@ pub fn is_inside<'c>(v: Val<'c>, op: OpRef<'c>) -> bool {
         at = parent_op(p);
     }
     false
-}
-
-/// Whether the tensor is all zeros.
-pub fn is_zero(v: Val<'_>) -> bool {
-    let constant = |op: OpRef<'_>| -> bool {
-        let Some(value) = attr(op, "value") else { return false };
-        // SAFETY: the attribute is asked for its kind before it is read as one.
-        unsafe {
-            let raw = value.to_raw();
-            let scalar = if !mlirAttributeIsADenseElements(raw) {
-                raw
-            } else if mlirDenseElementsAttrIsSplat(raw) {
-                mlirDenseElementsAttrGetSplatValue(raw)
-            } else {
-                return false;
-            };
-            if mlirAttributeIsAInteger(scalar) {
-                return mlirIntegerAttrGetValueInt(scalar) == 0;
-            }
-            // The zero with a sign has another bit pattern.
-            mlirAttributeIsAFloat(scalar) && mlirFloatAttrGetValueDouble(scalar).to_bits() == 0
-        }
-    };
-    match defining_op(v) {
-        Some(op) if behaviour::is_constant(op) => constant(op),
-        Some(op) if SplatOp::cast(op).is_some() || nv_tileaa::SplatOp::cast(op).is_some() => is_zero(operand(op, 0)),
-        _ => false,
-    }
 }
 
 /// Bytes through which a reduction or scan brings what each warp has of its dimension to all warps.

@@ -21,12 +21,12 @@ use super::{
 };
 use crate::dialect::{
     behaviour::{self, LayoutRelation},
+    dot_plan::DotPlan,
     dots::AnyDot,
     layouts::{Tensor, memory_bits, storage_bits},
     nv_tileaa,
     nv_tileas::{ConvertLayoutOp, LoadOp, ReduceOp, ScanOp, TiledLoadOp},
     pass::Analysis,
-    product_plan::ProductPlan,
     rt::*,
     upstream::Scf,
 };
@@ -35,7 +35,7 @@ use melior::ir::{Attribute, r#type::IntegerType};
 use rustc_hash::{FxHashMap, FxHashSet};
 use tile_machine::Machine;
 use tile_plan::Numbers;
-use tile_schedule::{Agent, Edge, Graph, Group, Node, Pool, Use};
+use tile_schedule::{Agent, Edge, Graph, Group, Node, Pool, Reservation};
 use tile_targets::Target;
 
 /// Discardable attributes of operations in loops. Those that a program has are kept.
@@ -89,7 +89,7 @@ pub struct LoopCosts {
 pub struct Cost {
     pub op: String,
     pub gid: i64,
-    pub footprint: Vec<Use>,
+    pub footprint: Vec<Reservation>,
     pub issue: u32,
     pub latency: u32,
     pub registers: u32,
@@ -149,14 +149,14 @@ pub fn loops_in<'c>(function: OpRef<'c>) -> Vec<OpRef<'c>> {
 /// without a plan of products. A plan says where each operand comes from and what each agent computes.
 pub fn loops_to_shape<'c>(module: OpRef<'c>, target: &Target) -> Vec<OpRef<'c>> {
     let functions = collect_ops(module, nv_tileaa::FuncOp::cast).into_iter().map(|f| f.op());
-    let unplanned = functions.filter(|f| ProductPlan::of(*f).is_none());
+    let unplanned = functions.filter(|f| DotPlan::of(*f).is_none());
     unplanned.flat_map(loops_in).filter(|l| is_worth_scheduling(*l, target)).collect()
 }
 
-/// The target of a function with constraints, and its machine: that of sm_90 where there is none of its own.
+/// The target of a function with constraints, and its machine: its own or its family's.
 pub fn machine_of<'c>(function: OpRef<'c>) -> Option<(&'static Target, Machine)> {
     let name = discardable_attr(function, constraint::MACHINE).map(string_attr)?;
-    let machine = Machine::named(name).or_else(|_| Machine::named("sm_90")).ok()?;
+    let machine = Machine::of_target(name).ok()?;
     Some((Target::by_name(name)?, machine))
 }
 
@@ -416,7 +416,7 @@ impl<'c> Model<'_, 'c> {
         let mut busy = |pool: usize, clocks: f64| {
             let clocks = clocks.ceil() as u32;
             if clocks > 0 {
-                cost.footprint.push(Use { pool, start: 0, clocks });
+                cost.footprint.push(Reservation { pool, start: 0, clocks });
             }
             clocks
         };
@@ -489,9 +489,9 @@ impl<'c> Model<'_, 'c> {
         let t = Tensor::of_value(result(op, 0))?;
         let bytes = t.elements() as u64 * u64::from(memory_bits(t.element)) / 8;
         let moved = (bytes as f64 / self.machine.get("l2.all_shared").ok()?).ceil() as u32;
-        let footprint = vec![Use { pool: MEMORY, start: 0, clocks: moved }];
+        let footprint = vec![Reservation { pool: MEMORY, start: 0, clocks: moved }];
         let (issue, latency) = match role {
-            Role::Made => {
+            Role::ProducerComputed => {
                 let clocks = arithmetic(op, division.plan.producer_warps().into(), self.machine, true)?;
                 let issue = clocks.iter().fold(0.0, |most: f64, c| most.max(*c)).ceil() as u32;
                 (issue, issue + moved + self.machine.get("latency.dram").ok()?.ceil() as u32)

@@ -5,7 +5,7 @@
 
 use super::{
     access::{View, fast_dimension},
-    ring_loads::is_zero,
+    constants::is_all_zeros,
 };
 use crate::dialect::{
     layouts::{Tensor, layout_attr, memory_bits, storage_bits},
@@ -41,7 +41,7 @@ impl<'c> PlainLoad<'c> {
             (x.result(), x.token(), x.ordering(), x.vector(), fast_dimension(&view))
         } else {
             let x = LoadOp::cast(op)?;
-            if !x.other().is_none_or(is_zero) {
+            if !x.other().is_none_or(is_all_zeros) {
                 return None;
             }
             (x.result(), x.token(), x.ordering(), x.vector(), x.along().unwrap_or(0) as usize)

@@ -12,9 +12,10 @@
 
 use super::{
     access::{AccessPlan, View, pointer_access, tiled_access},
+    clones::clone_op,
+    constants::is_all_zeros,
     facts::Facts,
-    producers::{clone_op, moved_dimension},
-    ring_loads::is_zero,
+    layouts::moved_dimension,
     tokens,
 };
 use crate::dialect::{
@@ -150,7 +151,7 @@ impl<'c> TileProgram<'c> {
             (Some(load), _) => View::of(load.view()).is_some_and(|view| {
                 matches!(view.ty.padding(), None | Some(Padding::Zero)) && view.ty.sparse_dim().is_none()
             }),
-            (_, Some(load)) => load.other().is_none_or(is_zero),
+            (_, Some(load)) => load.other().is_none_or(is_all_zeros),
             _ => false,
         };
         zeros
@@ -554,7 +555,7 @@ fn comes_behind<'c>(op: OpRef<'c>, dot: OpRef<'c>) -> bool {
 }
 
 /// Discardable attribute of a product: for each operand the dimension along which warps of a producer make it, or -1.
-const MADE: &str = "nv_tileas.made";
+const MADE: &str = "nv_tileas.producer_computed";
 
 /// Likewise: the numbers of those that a tensor copy brings where the view is ready for one.
 const OR_COPIED: &str = "nv_tileas.or_copied";

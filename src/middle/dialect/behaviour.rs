@@ -9,7 +9,6 @@
 use super::{
     ffi,
     layouts::{Tensor, storage_bits},
-    loops::loops_around,
     nv_tileaa::{self, BitcastOp},
     nv_tileas,
     rt::*,
@@ -153,11 +152,6 @@ pub fn widens(op: OpRef<'_>) -> bool {
 /// Whether the op is a loop.
 pub fn is_loop(op: OpRef<'_>) -> bool {
     matches!(Scf::of(op), Some(Scf::For | Scf::While))
-}
-
-/// Whether the op may run many times in one run of its function.
-pub fn is_in_loop(op: OpRef<'_>) -> bool {
-    loops_around(op).next().is_some()
 }
 
 /// Discardable attribute of a multiplication: its right operand often is one.

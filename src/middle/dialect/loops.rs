@@ -12,6 +12,11 @@ pub fn loops_around<'c>(op: OpRef<'c>) -> impl Iterator<Item = OpRef<'c>> {
     std::iter::successors(parent_op(op), |o| parent_op(*o)).filter(|o| is_loop(*o))
 }
 
+/// Whether the op may run many times in one run of its function.
+pub fn is_in_loop(op: OpRef<'_>) -> bool {
+    loops_around(op).next().is_some()
+}
+
 /// `scf.for` with more carried values, `inits` before the first iteration, and the values that they are inside. The
 /// terminator still lacks theirs ([`extend_yield`]). The loop is replaced; its results keep their numbers.
 pub fn extend_for<'c>(

@@ -5,6 +5,8 @@
 
 pub mod behaviour;
 pub mod debug_scope;
+mod dot_check;
+pub mod dot_plan;
 pub mod dots;
 pub mod fallback;
 pub mod gpu_module;
@@ -15,8 +17,6 @@ pub mod llvm_types;
 pub mod location;
 pub mod loops;
 pub mod pass;
-mod product_check;
-pub mod product_plan;
 pub mod remark;
 pub mod rt;
 pub mod shared_memory;
@@ -91,7 +91,7 @@ pub(crate) unsafe fn insert_own(registry: mlir_sys::MlirDialectRegistry) {
         ] {
             mlir_sys::mlirDialectHandleInsertDialect(handle, registry);
         }
-        ffi::tileirNvTileASSetProductCheck(registry, Some(product_check::check));
+        ffi::tileirNvTileASSetDotCheck(registry, Some(dot_check::check));
     }
 }
 

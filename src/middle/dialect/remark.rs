@@ -56,11 +56,11 @@ pub const NO_WARPGROUPS: Category = missed(RemarkSubject::TensorCore, "NoWarpgro
 /// How the products of a kernel are shared out among warpgroups, and why so.
 pub const WARPGROUP_PLAN: Category = analysis(RemarkSubject::TensorCore, "WarpgroupPlan");
 /// Whether warpgroups take turns with the tensor cores, and why so.
-pub const TURNS: Category = analysis(RemarkSubject::TensorCore, "Turns");
+pub const PING_PONG: Category = analysis(RemarkSubject::TensorCore, "PingPong");
 /// The thread blocks of a cluster share each tile block.
-pub const SHARED_TILE_BLOCK: Category = analysis(RemarkSubject::Other, "SharedTileBlock");
+pub const SPLIT_TILE: Category = analysis(RemarkSubject::Other, "SplitTile");
 /// Several thread blocks would do what is too large for one, and something keeps them from sharing a tile block.
-pub const NOT_SHARED: Category = missed(RemarkSubject::Other, "NotShared");
+pub const NOT_SPLIT: Category = missed(RemarkSubject::Other, "NotSplit");
 /// A product is computed by matrix instructions of a wider type.
 pub const WIDENED_OPERANDS: Category = missed(RemarkSubject::TensorCore, "WidenedOperands");
 /// A conversion of a narrow type takes several instructions.

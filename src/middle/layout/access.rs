@@ -13,7 +13,7 @@
 //! them whenever the tile of one matrix divides the map from places to offsets on the left: consecutive words of a row
 //! lie in lanes 0 and 1 and rows in lanes 2 to 4 (or, transposed, elements of a row lie in lanes 2 to 4).
 
-use crate::bank::{WORD_LOG2, phase_turns};
+use crate::bank::{WORD_LOG2, phase_wavefronts};
 use crate::error::{LayoutError, Result};
 use crate::expr::LinearExpr;
 use crate::layout::{InputMasks, Layout, WARP_SIZE};
@@ -477,7 +477,7 @@ impl Offsets {
         };
         let address_of = |l: u64| active(l).then(|| combine(&address.lane, l));
         let addresses: Vec<Option<u64>> = (0..WARP_SIZE.into()).map(address_of).collect();
-        let turns = phase_turns(&addresses, bytes).unwrap_or_default();
+        let turns = phase_wavefronts(&addresses, bytes).unwrap_or_default();
         // A lane-dependent round makes every instruction execute once for each value it takes in the warp.
         let executions = instructions.len() as u64 * (1 << Subspace::span(round.lane.iter().copied()).dim());
         // Elements of 16 bytes or more take several instructions' worth of turns.

@@ -54,7 +54,7 @@ pub fn conflict_degree(lane_bytes: &[u64], vec_bytes: u64) -> Result<u32> {
 
 /// The turns that shared memory takes for each phase of an access, from the byte addresses of the active lanes (`None`:
 /// inactive), at most 32. The definition that [`conflict_degree`] is checked against.
-pub fn phase_turns(addresses: &[Option<u64>], vec_bytes: u64) -> Result<Vec<u32>> {
+pub fn phase_wavefronts(addresses: &[Option<u64>], vec_bytes: u64) -> Result<Vec<u32>> {
     check_vector(vec_bytes)?;
     let turns = |lanes: &[Option<u64>]| {
         let words = lanes.iter().flatten().flat_map(|&a| a >> WORD_LOG2..=(a + vec_bytes - 1) >> WORD_LOG2);
@@ -70,7 +70,7 @@ pub fn phase_turns(addresses: &[Option<u64>], vec_bytes: u64) -> Result<Vec<u32>
 
 /// Total turns of an access, over all its phases.
 pub fn wavefronts(addresses: &[Option<u64>], vec_bytes: u64) -> Result<u32> {
-    Ok(phase_turns(addresses, vec_bytes)?.into_iter().sum())
+    Ok(phase_wavefronts(addresses, vec_bytes)?.into_iter().sum())
 }
 
 /// The 32-byte sectors of global memory that a warp's access of `vec_bytes` per lane touches when its byte address is

@@ -80,7 +80,7 @@ pub struct FragmentStride {
 
 /// Extents of a product of tiles, as log2: `[batch,] m x k` times `[batch,] k x n`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Product {
+pub struct DotShape {
     rank: usize,
     batch: u32,
     m: u32,
@@ -91,7 +91,7 @@ pub struct Product {
 /// The registers of one instruction. An element that the tile lacks is `None`: zero in an operand, anything in an
 /// accumulator.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Step {
+pub struct DotStep {
     /// First element along K.
     pub k: u32,
     pub accumulator: Vec<Option<u32>>,
@@ -100,7 +100,7 @@ pub struct Step {
     pub rhs: Vec<Option<u32>>,
 }
 
-impl Product {
+impl DotShape {
     /// Errors: ranks other than two or three, or extents that do not fit each other.
     pub fn new(lhs: &Shape, rhs: &Shape, accumulator: &Shape) -> Result<Self> {
         let rank = accumulator.rank();
@@ -338,7 +338,7 @@ impl Product {
 
     /// Whether `layout` may be an accumulator's: for a matrix instruction, whether its low bits are those of a
     /// fragment. Each of them stands on rows or on columns, as it must, and stands on some if the tile has that many;
-    /// which ones is free (see [`Product::accumulator`]).
+    /// which ones is free (see [`DotShape::accumulator`]).
     pub fn is_accumulator(&self, multiplier: Multiplier, layout: &Layout) -> bool {
         let Multiplier::Matrix(shape) = multiplier else { return true };
         let (eighth, group) = (shape.m > 8, multiplier.group());
@@ -373,7 +373,7 @@ impl Product {
     /// batches, then K, then rows, then columns.
     ///
     /// Errors: layouts that do not belong together.
-    pub fn steps(&self, multiplier: Multiplier, acc: &Layout, lhs: &Layout, rhs: &Layout) -> Result<Vec<Step>> {
+    pub fn steps(&self, multiplier: Multiplier, acc: &Layout, lhs: &Layout, rhs: &Layout) -> Result<Vec<DotStep>> {
         let map = |l: &Layout| LinearMap::new(l.register().to_vec(), 64);
         let (acc_map, a, b) = (map(acc)?, map(lhs)?, map(rhs)?);
         let wrong = LayoutError::Mismatch { what: "registers of a product", expected: 1, found: 0 };
@@ -431,7 +431,7 @@ impl Product {
                     let operand = |operand, offsets: &[Option<u64>], map: &LinearMap| {
                         elements(offsets, self.project(operand, base) ^ along(operand), map)
                     };
-                    steps.push(Step {
+                    steps.push(DotStep {
                         k: k as u32,
                         accumulator: elements(&in_acc, base, &acc_map)?,
                         lhs: operand(Operand::A, &in_lhs, &a)?,

@@ -32,7 +32,7 @@ const FLIPPED_FROM: usize = 4;
 /// The number of panels, if two arrangements of a tile of bytes are panels of 128 rows of 128 bytes each, one behind
 /// the other, that differ by what is a row and what is a column of each. The 16 bytes at `c` of row `r` lie at
 /// `c ^ (r & 7)`. Squares of 16x16 bytes then change places by two, or are turned in their own place.
-pub fn turned_panels(from: &SharedLayout, to: &SharedLayout) -> Option<u64> {
+pub fn transposed_panels(from: &SharedLayout, to: &SharedLayout) -> Option<u64> {
     let (a, b) = (from.bases(), to.bases());
     let (inside, outside) = (a.get(..2 * PANEL)?, a.get(2 * PANEL..)?);
     let rows_of = |columns: &[u64], rows: &[u64]| -> Vec<u64> {

@@ -40,7 +40,7 @@ pub struct Thread {
 
 /// A register of a thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub struct Place {
+pub struct Slot {
     pub register: u32,
     pub thread: Thread,
 }
@@ -133,7 +133,7 @@ impl Layout {
     }
 
     /// The flattened index of the element in a place.
-    pub fn element(&self, place: Place) -> u64 {
+    pub fn element(&self, place: Slot) -> u64 {
         combine(self.register(), place.register.into()) ^ self.thread_base(place.thread)
     }
 
@@ -181,7 +181,7 @@ impl Layout {
     }
 
     /// The first holder of an element.
-    pub fn owner(&self, shape: &Shape, element: u64) -> Result<Place> {
+    pub fn owner(&self, shape: &Shape, element: u64) -> Result<Slot> {
         let mut packed = self.owner_map(shape)?.apply(element);
         let mut take = |input| {
             let bits = self.bases(input).len() as u32;
@@ -190,7 +190,7 @@ impl Layout {
             value as u32
         };
         let [register, lane, warp, block] = Input::ALL.map(&mut take);
-        Ok(Place { register, thread: Thread { lane, warp, block } })
+        Ok(Slot { register, thread: Thread { lane, warp, block } })
     }
 
     /// Input bits with a zero vector: flipping one does not change the element.

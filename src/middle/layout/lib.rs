@@ -47,13 +47,13 @@
 //! ```
 //!
 //! ```
-//! use tile_layout::{Layout, Place, Shape, Thread};
+//! use tile_layout::{Layout, Slot, Shape, Thread};
 //!
 //! let tile = Shape::new(&[4, 4])?;
 //! let layout: Layout = "register = [1], lane = [2, 4, 8, 0, 0], warp = [], block = []".parse()?;
 //! layout.validate(&tile)?;
 //!
-//! let place = Place { register: 1, thread: Thread { lane: 5, ..Thread::default() } };
+//! let place = Slot { register: 1, thread: Thread { lane: 5, ..Thread::default() } };
 //! assert_eq!(layout.element(place), 11);
 //! assert_eq!(tile.unflatten(11), [2, 3]);
 //! assert_eq!(layout.owner(&tile, 11)?, place);
@@ -148,15 +148,15 @@ mod warpgroup;
 
 pub use access::{AccessMode, Direction, Instruction, SharedAccess, SharedLayout, ThreadBases, elem_log2_bytes};
 pub use bank::{
-    BANK_BITS, PHASE_LOG2, WORD_LOG2, conflict_degree, global_sectors, phase_lane_bits, phase_turns, wavefronts,
+    BANK_BITS, PHASE_LOG2, WORD_LOG2, conflict_degree, global_sectors, phase_lane_bits, phase_wavefronts, wavefronts,
 };
 pub use convert::{Conversion, ConvertOptions, convert, register_map, register_permutation};
-pub use dot::{FragmentStride, Multiplier, Product, Step, WarpGrid};
+pub use dot::{DotShape, DotStep, FragmentStride, Multiplier, WarpGrid};
 pub use error::{LayoutError, Result};
 pub use expr::{BitExpr, Coordinate, LinearExpr, Term};
 pub use hardware_swizzle::{HardwareError, HardwareLayout, HardwareSwizzle, Major, MatrixDescriptor, WarpgroupOperand};
-pub use in_place::{InPlace, Part, turned_panels};
-pub use layout::{Input, InputMasks, LANE_BITS, Layout, Place, Thread, WARP_SIZE};
+pub use in_place::{InPlace, Part, transposed_panels};
+pub use layout::{Input, InputMasks, LANE_BITS, Layout, Slot, Thread, WARP_SIZE};
 pub use map::{LinearMap, combine, low_mask};
 pub use mma::{Fragment, MmaShape, MmaTiling, Operand, TmemShape, TmemTile, mma_tiled, tmem_layout};
 pub use parts::{PartRegisters, PartsPlan};
@@ -170,5 +170,5 @@ pub use tensor_copy::{
     TensorCopyPlan, TensorElement, TensorMapPlan, TileCopy, TileDim, ViewDim, plan_tensor_copy,
 };
 pub use warpgroup::{
-    WARPGROUP_ROWS, WarpgroupProduct, WarpgroupStep, warpgroup_accumulator, warpgroup_left, warpgroups_of,
+    WARPGROUP_ROWS, WarpgroupDot, WarpgroupStep, warpgroup_accumulator, warpgroup_left, warpgroups_of,
 };

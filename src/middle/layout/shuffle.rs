@@ -79,7 +79,7 @@ impl ShufflePlan {
         self.words * self.rounds.iter().filter(|r| r.exchange != Exchange::Stay).count() as u32
     }
 
-    /// Conditional selects per thread of both rotations, in elements.
+    /// Conditional selects per thread of both dependent_dots, in elements.
     pub fn selects(&self) -> u32 {
         let bits = |bases: &ThreadBases| {
             let all = bases.lane.iter().chain(&bases.warp).chain(&bases.block);

@@ -93,7 +93,7 @@ pub fn warpgroups_of(accumulator: &Layout, shape: &Shape, n: u32) -> Result<(u32
 
 /// A product of `m x k` by `k x n` tiles, shared out among warpgroups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct WarpgroupProduct {
+pub struct WarpgroupDot {
     m: u32,
     n: u32,
     k: u32,
@@ -117,7 +117,7 @@ pub struct WarpgroupStep {
     pub a: u32,
 }
 
-impl WarpgroupProduct {
+impl WarpgroupDot {
     /// The product of tiles of the given extents by instructions of `n` columns, on `m_groups` times `n_groups`
     /// warpgroups.
     ///

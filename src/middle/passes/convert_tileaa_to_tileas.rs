@@ -27,7 +27,7 @@ use crate::{
     pass_descriptor,
 };
 use melior::{Context, ir::Type};
-use tile_layout::{Layout, Multiplier, Operand, Product, Shape};
+use tile_layout::{DotShape, Layout, Multiplier, Operand, Shape};
 
 #[derive(Clone, Default)]
 pub struct ConvertTileAAToTileAS;
@@ -297,7 +297,7 @@ impl<'c> Convert<'c> {
     ) -> Result<[Val<'c>; 3], Failed> {
         let error = |e: tile_layout::LayoutError| fail(op, e.to_string());
         let [l, r, c] = [tensor(lhs).tile_shape(), tensor(rhs).tile_shape(), tensor(acc).tile_shape()];
-        let product = Product::new(&l, &r, &c).map_err(error)?;
+        let product = DotShape::new(&l, &r, &c).map_err(error)?;
         let layout = self.layout(&tensor(acc).shape);
         let operand = |side| product.operand(Multiplier::Scalar, &layout, side).map_err(error);
         let (left, right) = (operand(Operand::A)?, operand(Operand::B)?);

@@ -1,6 +1,6 @@
 //! `tileaa-outline-producers`: the programs that make operands of products go to the warps that will run them.
 //!
-//! `tileaa-plan-products` marks operands that no tensor copy brings. For each, the ops that make it
+//! `tileaa-plan-dots` marks operands that no tensor copy brings. For each, the ops that make it
 //! (`analysis::tile_programs`) are copied into a region of the producer's warps, in front of the product:
 //!
 //! ```text
@@ -15,10 +15,10 @@
 use crate::{
     analysis::tile_programs::{Mark, TileProgram, take_mark},
     dialect::{
+        dot_plan::DotPlan,
         nv_tileaa::{self, DotOp},
         nv_tileas::{ProduceOneOp, YieldOp},
         pass::{Failed, PassContext, RustPass, descriptors, fail},
-        product_plan::ProductPlan,
         rt::*,
     },
     pass_descriptor,
@@ -34,7 +34,7 @@ impl RustPass for OutlineProducers {
         use descriptors::tileaa_outline_producers::stat;
         for function in collect_ops(op, nv_tileaa::FuncOp::cast) {
             for dot in collect_ops(function.op(), DotOp::cast) {
-                let Some((made, plan)) = take_mark(dot.op()).zip(ProductPlan::of(function.op())) else { continue };
+                let Some((made, plan)) = take_mark(dot.op()).zip(DotPlan::of(function.op())) else { continue };
                 for (i, how) in made.into_iter().enumerate() {
                     if let Some(how) = how {
                         cx.stat_add(stat::NUM_OUTLINED, 1);
@@ -51,7 +51,7 @@ impl RustPass for OutlineProducers {
 fn outline<'c>(
     dot: OpRef<'c>,
     (i, how): (usize, Mark),
-    (function, plan): (OpRef<'c>, ProductPlan),
+    (function, plan): (OpRef<'c>, DotPlan),
     context: &'c Context,
 ) -> Result<(), Failed> {
     let error = |e: BuildError| fail(dot, e.to_string());

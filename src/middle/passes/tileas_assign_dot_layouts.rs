@@ -23,12 +23,12 @@ use crate::{
     },
     dialect::{
         behaviour::{self, LayoutRelation},
+        dot_plan::DotPlan,
         dots::{ACC, AnyDot, Instruction, LHS, RHS, element_of},
         layouts::{Tensor, converted, relayout_result, storage_bits},
         nv_tileaa,
         nv_tileas::{ConvertLayoutOp, MmaKind, PermuteOp, ReduceOp},
         pass::{Failed, PassContext, RustPass, descriptors, fail},
-        product_plan::ProductPlan,
         remark::{self, remark},
         rt::*,
         target::target,
@@ -42,7 +42,7 @@ use melior::{
 use mlir_sys::*;
 use rustc_hash::FxHashSet;
 use tile_layout::{
-    FragmentStride, Multiplier, Operand, Product, WARPGROUP_ROWS, warpgroup_accumulator, warpgroup_left,
+    DotShape, FragmentStride, Multiplier, Operand, WARPGROUP_ROWS, warpgroup_accumulator, warpgroup_left,
 };
 use tile_targets::Target;
 
@@ -62,7 +62,7 @@ impl RustPass for AssignDotLayouts {
             let facts = Facts::of(function.op());
             let known: Vec<(bool, FragmentStride)> = dots.iter().map(|d| (keeps_rows(*d), apart(*d, &facts))).collect();
             for (dot, (rows, apart)) in dots.into_iter().zip(known) {
-                if let Some(plan) = ProductPlan::of(function.op()) {
+                if let Some(plan) = DotPlan::of(function.op()) {
                     by_warpgroups(dot, plan, context)?;
                     continue;
                 }
@@ -76,7 +76,7 @@ impl RustPass for AssignDotLayouts {
 
 /// The accumulator lies in the fragments of warpgroups, and so does a left operand that is computed next to the
 /// product. Other operands stay where they are until they go to shared memory.
-fn by_warpgroups<'c>(dot: AnyDot<'c>, plan: ProductPlan, context: &'c Context) -> Result<(), Failed> {
+fn by_warpgroups<'c>(dot: AnyDot<'c>, plan: DotPlan, context: &'c Context) -> Result<(), Failed> {
     let op = dot.op();
     let tensor = |v| Tensor::of_value(v).ok_or_else(|| fail(op, "operand is no tensor"));
     let error = |e: tile_layout::LayoutError| fail(op, e.to_string());
@@ -170,7 +170,7 @@ impl<'c> Assign<'c> {
         let multiplier = instruction
             .multiplier(lhs.element)
             .ok_or_else(|| fail(op, "the instruction leaves its sums outside of registers"))?;
-        let product = Product::new(&lhs.tile_shape(), &rhs.tile_shape(), &acc.tile_shape()).map_err(error)?;
+        let product = DotShape::new(&lhs.tile_shape(), &rhs.tile_shape(), &acc.tile_shape()).map_err(error)?;
         let grid = product.arrange(multiplier, self.warps, rows);
         let layout = product.accumulator(multiplier, grid, apart).map_err(error)?;
         let mut layouts = vec![

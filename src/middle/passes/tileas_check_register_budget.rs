@@ -9,16 +9,16 @@
 //! * agents are whole warpgroups, which is what the instruction works on;
 //! * after it, all agents together have no more than the block had at launch. Warps that are in no agent keep theirs.
 //!
-//! Plans (`tileaa-plan-products`) are made so; this looks at what has become of them, and at programs that came as
+//! Plans (`tileaa-plan-dots`) are made so; this looks at what has become of them, and at programs that came as
 //! text.
 
 use crate::{
     dialect::{
+        dot_plan::WARPGROUP,
         gpu_module::MAX_REGISTERS,
         nv_tileaa,
         nv_tileas::AgentSwitchOp,
         pass::{Failed, PassContext, RustPass, descriptors, fail},
-        product_plan::WARPGROUP,
         rt::*,
         target::target,
     },

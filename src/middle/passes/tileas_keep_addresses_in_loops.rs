@@ -27,8 +27,8 @@ impl RustPass for KeepAddressesInLoops {
 
     fn run<'c>(&mut self, op: OpRef<'c>, context: &'c Context, cx: &PassContext) -> Result<(), Failed> {
         use descriptors::tileas_keep_addresses_in_loops::stat;
-        let prepares = |o| ProducerCommitOp::cast(o).is_some_and(|c| c.prepared());
-        for inside in collect_ops(op, |o| (AnyDot::cast(o).is_some() || prepares(o)).then_some(o)) {
+        let converts = |o| ProducerCommitOp::cast(o).is_some_and(|c| c.converted());
+        for inside in collect_ops(op, |o| (AnyDot::cast(o).is_some() || converts(o)).then_some(o)) {
             let Some(outermost) = loops_around(inside).last() else { continue };
             if discardable_attr(outermost, ADDRESSES_IN_LOOP).is_none() {
                 set_discardable_attr(outermost, ADDRESSES_IN_LOOP, Attribute::unit(context));

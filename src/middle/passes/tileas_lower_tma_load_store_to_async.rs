@@ -30,17 +30,18 @@ use crate::{
     analysis::{
         access::View,
         branches::innermost_block,
+        clones::clone_op,
         facts::Facts,
         pipelines::scratch_bytes,
-        producers::{behind_conversions, clone_op, stage_of},
+        producers::{behind_conversions, stage_of},
         tensor_map_ops::TensorMaps,
         tensor_maps::{self, PlannedStore},
         tokens,
     },
     dialect::{
-        behaviour::is_in_loop,
         hints::bool_hint,
         layouts::{Tensor, storage_bits},
+        loops::is_in_loop,
         loops::new_if,
         nv_tileaa::{self, AnyOp, CreateMemTokenOp, Ordering},
         nv_tileas::{

@@ -1,6 +1,6 @@
 //! `tileas-materialize-async`: products of warpgroups and the loads of their operands become asynchronous.
 //!
-//! In a function with a plan (`dialect::product_plan`),
+//! In a function with a plan (`dialect::dot_plan`),
 //!
 //! ```text
 //! for i iter_args(c) { a = tiled_load ..; b = tiled_load ..; yield dot a, b, c }
@@ -37,7 +37,7 @@
 //!
 //! Where an operand is computed from what is loaded, element by element, or must be turned, threads change the stage
 //! between the wait and the product (`prepare`), while the product before is under way. Where the plan has a
-//! *preparer*, its warps do so, and consumers wait for them:
+//! *converter*, its warps do so, and consumers wait for them:
 //!
 //! ```text
 //!   elect { acquire [it]; copy a into ring[it] .. }
@@ -79,7 +79,7 @@
 //! of the function, or, of views that a loop or branch makes, in front of the loop that copies by them.
 
 mod addresses;
-mod prepare;
+mod convert_stage;
 mod readiness;
 mod stream;
 mod top;
@@ -89,7 +89,8 @@ use crate::{
         access::View,
         facts::Facts,
         producers::{
-            LoadedOperand, Source, behind_conversions, bring_together, groups_by_tiles, made_stage, prepared_stage_of,
+            LoadedOperand, Source, behind_conversions, bring_together, computed_stage, converted_stage_of,
+            groups_by_tiles,
         },
         schedule::agents::stages_of,
         tensor_map_ops::TensorMaps,
@@ -98,6 +99,7 @@ use crate::{
         tile_programs::{is_unordered_load, may_leave_loops},
     },
     dialect::{
+        dot_plan::DotPlan,
         dots::{AnyDot, element_of, promotes},
         layouts::Tensor,
         nv_tileaa,
@@ -106,7 +108,6 @@ use crate::{
             PipelineIteratorType, ProduceOneOp, SharedLayoutAttr, TiledLoadOp, TmaDescType,
         },
         pass::{Failed, PassContext, RustPass, descriptors, fail},
-        product_plan::ProductPlan,
         rt::*,
         shared_memory::aligned_storage_type,
     },
@@ -125,7 +126,7 @@ impl RustPass for MaterializeAsync {
     fn run<'c>(&mut self, op: OpRef<'c>, context: &'c Context, cx: &PassContext) -> Result<(), Failed> {
         use descriptors::tileas_materialize_async::stat;
         for function in collect_ops(op, nv_tileaa::FuncOp::cast) {
-            let Some(plan) = ProductPlan::of(function.op()) else { continue };
+            let Some(plan) = DotPlan::of(function.op()) else { continue };
             let dots = collect_ops(function.op(), |o| {
                 let by = AnyDot::cast(o)?.instruction()?;
                 DotOp::cast(o).filter(|_| by.kind == MmaKind::Warpgroup)
@@ -183,24 +184,24 @@ impl RustPass for MaterializeAsync {
 struct RingPlan {
     stages: u32,
     /// Whether others than the consumers change its stages before these have them.
-    prepared: bool,
+    converted: bool,
 }
 
 /// The ring of a product. It has as many stages as the schedules of all products that share it take, or as the plan
 /// says; if stages of any of these are changed by others, all of them go through their hands.
-fn ring<'c>(product: &Product<'c>, all: &[Product<'c>], plan: ProductPlan) -> Result<RingPlan, Failed> {
+fn ring<'c>(product: &Product<'c>, all: &[Product<'c>], plan: DotPlan) -> Result<RingPlan, Failed> {
     let alike = || all.iter().filter(|p| p.is_like(product));
-    let prepared = plan.preparer.is_some() && alike().any(Product::is_prepared);
+    let converted = plan.converter.is_some() && alike().any(Product::is_converted);
     let scheduled: Option<Vec<u32>> = alike().map(|p| p.dots.iter().find_map(|dot| stages_of(dot.op()))).collect();
     let Some(most) = scheduled.and_then(|s| s.into_iter().max()) else {
-        return Ok(RingPlan { stages: plan.stages, prepared });
+        return Ok(RingPlan { stages: plan.stages, converted });
     };
     if !(2..=plan.stages).contains(&most) {
         let text =
             format!("its schedule takes a ring of {most} stages, and the plan has room for 2 to {}", plan.stages);
         return Err(fail(product.place(), text));
     }
-    Ok(RingPlan { stages: most, prepared })
+    Ok(RingPlan { stages: most, converted })
 }
 
 /// The loads whose tiles a product multiplies.
@@ -236,12 +237,12 @@ enum From<'c> {
     /// Tensor copies.
     Copied(Copied<'c>),
     /// Warps of the producer.
-    Made(Made<'c>),
+    ProducerComputed(ProducerComputed<'c>),
 }
 
 /// What warps of the producer bring.
 #[derive(Clone, Copy)]
-struct Made<'c> {
+struct ProducerComputed<'c> {
     by: ProduceOneOp<'c>,
     /// The load that is all of it, where copies of the threads can do it.
     load: Option<OpRef<'c>>,
@@ -254,7 +255,7 @@ struct Copied<'c> {
     operand: LoadedOperand<'c>,
     copy: TiledCopy<'c>,
     /// What threads make of a stage before it is multiplied, where they have to.
-    prepared: Option<MemDescType<'c>>,
+    converted: Option<MemDescType<'c>>,
 }
 
 /// A tensor copy in the place of a load.
@@ -286,11 +287,11 @@ impl<'c> Product<'c> {
                             None => sides.push(Side::copied(dot.op(), (place, operand), facts)?),
                         }
                     }
-                    Source::Made(by) => {
+                    Source::ProducerComputed(by) => {
                         let place = Place { dot: i, number, moved: vec![] };
                         sides.push(Side::made(dot.op(), (place, by), facts)?);
                     }
-                    Source::Stays | Source::Computed => {}
+                    Source::Resident | Source::Computed => {}
                 }
             }
         }
@@ -307,7 +308,7 @@ impl<'c> Product<'c> {
     fn is_like(&self, other: &Self) -> bool {
         let by = |s: &Side<'c>| match &s.from {
             From::Copied(_) => None,
-            From::Made(made) => Some((made.load.is_some(), made.if_ready.is_some())),
+            From::ProducerComputed(made) => Some((made.load.is_some(), made.if_ready.is_some())),
         };
         let stages = |p: &Self| p.sides.iter().map(|s| (s.desc, by(s))).collect::<Vec<_>>();
         stages(self) == stages(other)
@@ -319,8 +320,8 @@ impl<'c> Product<'c> {
     }
 
     /// Whether threads change a stage before it is multiplied.
-    fn is_prepared(&self) -> bool {
-        self.copied().any(|(_, c)| c.prepared.is_some())
+    fn is_converted(&self) -> bool {
+        self.copied().any(|(_, c)| c.converted.is_some())
     }
 
     /// Tensor copies with the numbers of the sides that they fill: those of every launch, and also those that views are
@@ -328,13 +329,14 @@ impl<'c> Product<'c> {
     fn copies(&self, if_ready: bool) -> impl Iterator<Item = (usize, TiledCopy<'c>)> {
         self.sides.iter().enumerate().filter_map(move |(i, s)| match &s.from {
             From::Copied(copied) => Some((i, copied.copy)),
-            From::Made(made) => made.if_ready.filter(|_| if_ready).map(|copy| (i, copy)),
+            From::ProducerComputed(made) => made.if_ready.filter(|_| if_ready).map(|copy| (i, copy)),
         })
     }
 
     /// The sides that warps of the producer make, with their numbers.
-    fn made(&self) -> impl Iterator<Item = (usize, Made<'c>)> {
-        let made = |(i, s): (usize, &Side<'c>)| if let From::Made(made) = s.from { Some((i, made)) } else { None };
+    fn made(&self) -> impl Iterator<Item = (usize, ProducerComputed<'c>)> {
+        let made =
+            |(i, s): (usize, &Side<'c>)| if let From::ProducerComputed(made) = s.from { Some((i, made)) } else { None };
         self.sides.iter().enumerate().filter_map(made)
     }
 
@@ -355,9 +357,13 @@ fn is_promoted(dot: DotOp<'_>) -> bool {
 impl<'c> Side<'c> {
     fn made(op: OpRef<'c>, (place, by): (Place<'c>, ProduceOneOp<'c>), facts: &Facts) -> Result<Self, Failed> {
         let tile = by.tile().next().ok_or_else(|| fail(by.op(), "it makes no tile"))?;
-        let desc = made_stage(by.op(), tile, by.fast() as usize).map_err(|e| fail(op, e))?;
+        let desc = computed_stage(by.op(), tile, by.fast() as usize).map_err(|e| fail(op, e))?;
         let if_ready = by.or_copy().then(|| TiledCopy::of(by, desc, facts)).transpose()?;
-        Ok(Self { places: vec![place], desc, from: From::Made(Made { by, load: plain_load(by, desc), if_ready }) })
+        Ok(Self {
+            places: vec![place],
+            desc,
+            from: From::ProducerComputed(ProducerComputed { by, load: plain_load(by, desc), if_ready }),
+        })
     }
 
     fn copied(op: OpRef<'c>, (place, operand): (Place<'c>, LoadedOperand<'c>), facts: &Facts) -> Result<Self, Failed> {
@@ -365,18 +371,18 @@ impl<'c> Side<'c> {
         let view = View::of(load.view()).ok_or_else(|| fail(load.op(), "its view is not made here"))?;
         let desc = operand.stage(&view).map_err(|e| fail(load.op(), e))?;
         let (map, bytes) = tensor_maps::plan(load, desc, facts).map_err(|e| fail(load.op(), e))?;
-        let turned = operand.must_be_turned(&view, 1 - place.number);
-        let prepared = if turned || !operand.computed.is_empty() {
+        let transposed = operand.must_be_transposed(&view, 1 - place.number);
+        let converted = if transposed || !operand.computed.is_empty() {
             let v = self::operand(op, place.number);
             let element = Tensor::of_value(v).ok_or_else(|| fail(op, "operand is no tensor"))?.element;
-            Some(prepared_stage_of(load.op(), &view, element, turned).map_err(|e| fail(load.op(), e))?)
+            Some(converted_stage_of(load.op(), &view, element, transposed).map_err(|e| fail(load.op(), e))?)
         } else {
             None
         };
         Ok(Self {
             places: vec![place],
             desc,
-            from: From::Copied(Copied { operand, copy: TiledCopy { load, map, bytes }, prepared }),
+            from: From::Copied(Copied { operand, copy: TiledCopy { load, map, bytes }, converted }),
         })
     }
 
@@ -389,7 +395,7 @@ impl<'c> Side<'c> {
 impl<'c> TiledCopy<'c> {
     /// The copy that fills a stage where the view of the only load of a program is ready.
     fn of(by: ProduceOneOp<'c>, stage: MemDescType<'c>, facts: &Facts) -> Result<Self, Failed> {
-        let load = made_tile(by).map(behind_conversions).and_then(defining_op).and_then(TiledLoadOp::cast);
+        let load = computed_tile(by).map(behind_conversions).and_then(defining_op).and_then(TiledLoadOp::cast);
         let load = load.ok_or_else(|| fail(by.op(), "what it makes is not a tile of a view"))?;
         let (map, bytes) = tensor_maps::plan_if_ready(load, stage, facts).map_err(|e| fail(load.op(), e))?;
         Ok(Self { load, map, bytes })
@@ -397,7 +403,7 @@ impl<'c> TiledCopy<'c> {
 }
 
 /// What a producer's program makes, inside of it.
-fn made_tile(by: ProduceOneOp<'_>) -> Option<Val<'_>> {
+fn computed_tile(by: ProduceOneOp<'_>) -> Option<Val<'_>> {
     let last = entry_block(region(by.op(), 0)).and_then(|body| ops_of(body).last())?;
     operands(last).next()
 }
@@ -405,7 +411,7 @@ fn made_tile(by: ProduceOneOp<'_>) -> Option<Val<'_>> {
 /// The load that is all of a producer's program, if copies of the threads can bring its tile to a stage.
 fn plain_load<'c>(by: ProduceOneOp<'c>, stage: MemDescType<'c>) -> Option<OpRef<'c>> {
     let body = entry_block(region(by.op(), 0))?;
-    let mut v = made_tile(by)?;
+    let mut v = computed_tile(by)?;
     // A copy needs no other layout than that of the load.
     while uses(v).len() == 1
         && let Some(convert) = defining_op(v).and_then(ConvertLayoutOp::cast)

@@ -37,8 +37,9 @@ use crate::{
         warps::{warps_at, warps_of},
     },
     dialect::{
-        behaviour::{self, is_in_loop},
+        behaviour,
         layouts::{Tensor, layout_attr, storage_bits, tensor_type},
+        loops::is_in_loop,
         nv_tileaa,
         nv_tileas::{
             AllocTensorOp, AnyOp, ConvertLayoutOp, CopyOp, ExchangeOp, ExtractSliceOp, LocalLoadOp, LocalLoadSliceOp,

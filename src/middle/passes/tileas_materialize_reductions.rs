@@ -40,8 +40,9 @@ use crate::{
         warps::warps_of,
     },
     dialect::{
-        behaviour::{self, is_in_loop},
+        behaviour,
         layouts::{Tensor, layout_attr, storage_bits, tensor_type},
+        loops::is_in_loop,
         nv_tileaa,
         nv_tileas::{CarryOp, ConvertLayoutOp, PickOp, ReduceOp, ScanOp, ViewOp},
         pass::{Failed, PassContext, RustPass, descriptors, fail},

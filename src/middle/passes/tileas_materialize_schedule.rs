@@ -30,9 +30,9 @@ use crate::{
         },
     },
     dialect::{
+        dot_plan::DotPlan,
         nv_tileaa,
         pass::{Failed, PassContext, RustPass, descriptors, fail},
-        product_plan::ProductPlan,
         remark::{self, remark},
         rt::*,
         target::shared_limit,
@@ -72,7 +72,7 @@ impl RustPass for MaterializeSchedule {
         let settings = Settings {
             exhaustive: options.exhaustive(),
             rows: natural(options.rrt_size_threshold(), "rrt-size-threshold")?,
-            largest: Some(natural(options.largest_interval(), "largest-interval")?).filter(|clocks| *clocks > 0),
+            max_interval: Some(natural(options.largest_interval(), "largest-interval")?).filter(|clocks| *clocks > 0),
             ..Settings::default()
         };
         let rounds = natural(options.max_constraint_iterations(), "max-constraint-iterations")?;
@@ -81,7 +81,7 @@ impl RustPass for MaterializeSchedule {
             let function =
                 std::iter::successors(parent_op(around), |o| parent_op(*o)).find_map(nv_tileaa::FuncOp::cast);
             let machine = function.and_then(|f| schedule::machine_of(f.op()));
-            let (target, _) = machine.ok_or_else(|| fail(around, "loop has no target"))?;
+            let (target, machine) = machine.ok_or_else(|| fail(around, "loop has no target"))?;
             if costs.has_agents() && options.use_single_agent() {
                 schedule::nodes_of(around).iter().for_each(|node| remove_discardable_attr(*node, constraint::GID));
                 continue;
@@ -98,7 +98,9 @@ impl RustPass for MaterializeSchedule {
             }
             cx.stat_add(stat::NUM_SCHEDULED, 1);
             let name = function.map(|f| f.sym_name().to_owned()).unwrap_or_default();
-            answers.push((format!("{name}, loop {}", answers.len()), answer));
+            // Targets without numbers of their own are scheduled with those of their family.
+            let family = if machine.name == target.name { "" } else { &format!(" (clocks of {})", machine.name) };
+            answers.push((format!("{name}, loop {}{family}", answers.len()), answer));
         }
         for function in functions {
             remove_discardable_attr(function.op(), constraint::MACHINE);
@@ -164,7 +166,7 @@ fn share_in_order<'c>(
     rounds: u32,
 ) -> Result<Answer<'c>, Failure> {
     order.impose(&mut graph);
-    let most = ProductPlan::around(around).map_or(0, |plan| plan.stages);
+    let most = DotPlan::around(around).map_or(0, |plan| plan.stages);
     let mut left = rounds;
     loop {
         let mut schedule =

@@ -21,7 +21,7 @@
 //! twice. Addresses may depend on the loop's counter, but on nothing else that the loop carries.
 
 use crate::{
-    analysis::{producers::clone_op, registers::register_bits, tile_programs::is_unordered_load},
+    analysis::{clones::clone_op, registers::register_bits, tile_programs::is_unordered_load},
     dialect::{
         behaviour,
         layouts::{Tensor, storage_bits},

@@ -8,7 +8,7 @@
 //! Kernels with a plan of products stay as they are: the plan says what each agent computes.
 
 use crate::{
-    analysis::{producers::clone_op, schedule},
+    analysis::{clones::clone_op, schedule},
     dialect::{
         behaviour,
         pass::{Failed, PassContext, RustPass, descriptors},

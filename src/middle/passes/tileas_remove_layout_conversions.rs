@@ -86,7 +86,7 @@ const RECOMPUTE_LIMIT: usize = 12;
 fn goes_to_memory(op: OpRef<'_>, i: usize) -> bool {
     let by_warpgroups =
         || AnyDot::cast(op).and_then(|d| d.instruction()).is_some_and(|by| by.kind == MmaKind::Warpgroup);
-    i < ACC && by_warpgroups() && matches!(Source::of(operand(op, i), op), Source::Stays)
+    i < ACC && by_warpgroups() && matches!(Source::of(operand(op, i), op), Source::Resident)
 }
 
 struct Anchor<'c> {

@@ -45,7 +45,7 @@ use melior::{
     ir::{Region, Type, TypeLike, attribute::IntegerAttribute, r#type::IntegerType},
 };
 use rustc_hash::FxHashMap;
-use tile_layout::{Layout, Multiplier, Operand, Product, Shape};
+use tile_layout::{DotShape, Layout, Multiplier, Operand, Shape};
 
 /// Words of a thread for the slice of an accumulator.
 const ACCUMULATOR_WORDS: i64 = 32;
@@ -447,7 +447,7 @@ impl<'c> Slices<'c> {
             // By scalar arithmetic, until an instruction is chosen.
             let (l, r) = if o < 3 { (LHS, RHS) } else { (3, 4) };
             let invalid = |e: tile_layout::LayoutError| BuildError(e.to_string());
-            let of_slices = Product::new(&shape(&extents(l)), &shape(&extents(r)), &shape(&part)).map_err(invalid)?;
+            let of_slices = DotShape::new(&shape(&extents(l)), &shape(&extents(r)), &shape(&part)).map_err(invalid)?;
             let side = if left { Operand::A } else { Operand::B };
             let layout = of_slices.operand(Multiplier::Scalar, &accumulator, side).map_err(invalid)?;
             let wanted = tensor_type(&extents(o), tensors[o].element, Some(layout_attr(self.context, &layout)));

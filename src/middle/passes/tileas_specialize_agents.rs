@@ -32,12 +32,14 @@
 
 use crate::{
     analysis::{
-        producers::{Slice, clone_op},
+        clones::clone_op,
+        producers::Slice,
         schedule::agents::{NAMES, PRODUCER, agent_of},
         tensor_map_ops::{is_inside, readiness},
         tile_programs::leave_loops,
     },
     dialect::{
+        dot_plan::DotPlan,
         gpu_module,
         loops::new_if,
         nv_tileaa::{self, MemTokenType, WaitForGridsOp},
@@ -46,7 +48,6 @@ use crate::{
             ProduceOneOp, YieldOp,
         },
         pass::{Failed, PassContext, RustPass, descriptors, fail},
-        product_plan::ProductPlan,
         rt::*,
     },
     pass_descriptor,
@@ -63,8 +64,8 @@ impl RustPass for SpecializeAgents {
     fn run<'c>(&mut self, op: OpRef<'c>, context: &'c Context, cx: &PassContext) -> Result<(), Failed> {
         use descriptors::tileas_specialize_agents::stat;
         for function in collect_ops(op, nv_tileaa::FuncOp::cast) {
-            let Some(plan) = ProductPlan::of(function.op()) else { continue };
-            let (preparing, fills): (Vec<_>, Vec<_>) = fills(function.op()).into_iter().partition(|f| prepares(*f));
+            let Some(plan) = DotPlan::of(function.op()) else { continue };
+            let (preparing, fills): (Vec<_>, Vec<_>) = fills(function.op()).into_iter().partition(|f| converts(*f));
             if fills.is_empty() || !collect_ops(function.op(), AgentSwitchOp::cast).is_empty() {
                 continue;
             }
@@ -77,7 +78,7 @@ impl RustPass for SpecializeAgents {
 
 fn specialize<'c>(
     function: nv_tileaa::FuncOp<'c>,
-    plan: ProductPlan,
+    plan: DotPlan,
     [fills, preparing]: [&[OpRef<'c>]; 2],
     context: &'c Context,
 ) -> Result<(), Failed> {
@@ -90,10 +91,10 @@ fn specialize<'c>(
     let is_given = |o: OpRef<'c>| shared.contains(&o);
 
     let location = op.location();
-    let preparer = plan.preparer.map(|registers| (registers, Region::new()));
-    if let Some((_, preparer)) = &preparer {
-        let block = append_block(preparer, &[], location);
-        let (maps, inside, warps) = (vec![], vec![], plan.preparer_warps());
+    let converter = plan.converter.map(|registers| (registers, Region::new()));
+    if let Some((_, converter)) = &converter {
+        let block = append_block(converter, &[], location);
+        let (maps, inside, warps) = (vec![], vec![], plan.converter_warps());
         Program { function: op, entry, warps, fills: preparing, maps, inside, given: &is_given, context }
             .write(block, None)?;
     }
@@ -126,10 +127,10 @@ fn specialize<'c>(
     let mut state = b.state("nv_tileas.async.pipeline.agent_switch");
     state.region(consumer);
     state.region(producer);
-    if let Some((for_preparer, preparer)) = preparer {
-        warps.push(plan.preparer_warps());
-        registers.push(for_preparer.into());
-        state.region(preparer);
+    if let Some((for_converter, converter)) = converter {
+        warps.push(plan.converter_warps());
+        registers.push(for_converter.into());
+        state.region(converter);
     }
     let warps: Vec<i64> = warps.into_iter().map(i64::from).collect();
     state.attr("warps", i64s_to_attr(context, &warps));
@@ -143,7 +144,7 @@ fn specialize<'c>(
     Ok(())
 }
 
-/// The program of the producer or of the preparer, as a part of the function's.
+/// The program of the producer or of the converter, as a part of the function's.
 struct Program<'c, 'p> {
     function: OpRef<'c>,
     entry: Blk<'c>,
@@ -286,8 +287,8 @@ fn write_fill<'c>(
 }
 
 /// Whether a program changes stages that others fill.
-fn prepares(fill: OpRef<'_>) -> bool {
-    ProduceOneOp::cast(fill).is_some_and(|f| f.prepares())
+fn converts(fill: OpRef<'_>) -> bool {
+    ProduceOneOp::cast(fill).is_some_and(|f| f.converts())
 }
 
 /// Whether an op at the top of a function belongs to no agent: storage, pipelines, and the barrier behind them.

@@ -1,5 +1,6 @@
 //! Pass pipelines: one options struct, one function that builds the text from it.
 
+mod old_names;
 pub mod options;
 mod register;
 

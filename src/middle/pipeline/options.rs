@@ -1,5 +1,6 @@
 //! Options of the `tileir` pipeline, their text form, and the passes that they select.
 
+use super::old_names::present;
 use crate::dialect::debug_scope::Emission;
 use std::{fmt::Write, sync::LazyLock};
 use tile_interface::{DebugInfo, Insertion, Level, Place};
@@ -229,14 +230,14 @@ const OPTIONAL: &[&str] = &[
     "cse",
     "tileaa-hoist-views",
     "tileaa-narrow-loads",
-    "tileaa-plan-products",
-    "tileaa-slice-blocks",
-    "tileaa-slice-products",
+    "tileaa-plan-dots",
+    "tileaa-split-over-cluster",
+    "tileaa-slice-dots",
     "tileas-slicing",
     "tileas-assign-load-store-layouts",
     "tileas-remove-layout-conversions",
-    "tileas-rotate-products",
-    "tileas-take-turns",
+    "tileas-pipeline-dots",
+    "tileas-ping-pong",
     "tileas-prefetch-tiles",
     "tileas-prepare-for-scheduling",
     "tileas-recompute-for-scheduling",
@@ -244,7 +245,7 @@ const OPTIONAL: &[&str] = &[
     "tileas-unspecialized-pipeline",
     "tileas-delay-loads",
     "tileas-keep-addresses-in-loops",
-    "tileas-skip-scaling",
+    "tileas-skip-rescale",
     "tileir-sink-shared-loads",
 ];
 
@@ -306,7 +307,10 @@ impl Options {
             "max-constraint-iterations" => self.constraint_iterations = natural("max-constraint-iterations")?,
             "pass-limit" => self.pass_limit = Some(natural("pass-limit")? as usize),
             "disable-pass" => {
-                let known = |pass| OPTIONAL.iter().find(|optional| **optional == pass).copied();
+                let known = |pass| {
+                    let pass = present(pass);
+                    OPTIONAL.iter().find(|optional| **optional == pass).copied()
+                };
                 let passes: Option<Vec<&'static str>> = value.split(',').map(known).collect();
                 self.disabled = passes.ok_or_else(|| bad("disable-pass", &OPTIONAL_LIST))?;
             }
@@ -459,15 +463,15 @@ impl Options {
         let shared = specialized && self.num_ctas == 0 || self.opt_level >= 2 && self.num_ctas > 1;
         if shared {
             let count = (self.num_ctas > 1).then(|| format!("num-ctas={}", self.num_ctas));
-            list.add(Stage::TileAa, 2, "tileaa-slice-blocks", count.into_iter().chain([target.clone()]));
+            list.add(Stage::TileAa, 2, "tileaa-split-over-cluster", count.into_iter().chain([target.clone()]));
         }
         if specialized {
             list.add(Stage::TileAa, 2, "tileaa-narrow-loads", [target.clone()]);
             list.add(Stage::TileAa, 2, "tileaa-hoist-views", [target.clone()]);
-            list.add(Stage::TileAa, 2, "tileaa-plan-products", [target.clone()]);
+            list.add(Stage::TileAa, 2, "tileaa-plan-dots", [target.clone()]);
         }
         if pipelined {
-            list.add(Stage::TileAa, 2, "tileaa-slice-products", limits.clone());
+            list.add(Stage::TileAa, 2, "tileaa-slice-dots", limits.clone());
         }
         if specialized {
             list.add(Stage::TileAa, 2, "tileaa-outline-producers", None);
@@ -503,10 +507,10 @@ impl Options {
             add(MATERIALIZE_SCHEDULE, &options);
         }
         if specialized {
-            add("tileas-rotate-products", &[]);
+            add("tileas-pipeline-dots", &[]);
             add("tileas-materialize-async", &[]);
             add("tileas-specialize-agents", &[]);
-            add("tileas-take-turns", std::slice::from_ref(&target));
+            add("tileas-ping-pong", std::slice::from_ref(&target));
             add("tileas-prefetch-tiles", &[]);
             add("tileas-check-register-budget", std::slice::from_ref(&target));
             add("tileas-lower-tma-load-store-to-async", std::slice::from_ref(&target));
@@ -525,7 +529,7 @@ impl Options {
         add("tileas-materialize-register-loops", &[]);
         add("tileas-keep-addresses-in-loops", &[]);
         if specialized {
-            add("tileas-skip-scaling", &[]);
+            add("tileas-skip-rescale", &[]);
         }
         self.lead_to_snapshot(list, Stage::TileAs, 2, Snapshot::TileAs);
     }

@@ -1,6 +1,6 @@
 //! `tileir{...}` and `tileir-finish{...}` in MLIR's registry: pass pipelines can name them.
 
-use super::Options;
+use super::{Options, old_names};
 use crate::dialect::{
     ffi,
     rt::{raw_str, raw_to_str},
@@ -23,6 +23,7 @@ pub(crate) fn register() {
             Some(finish),
         );
     }
+    old_names::register();
 }
 
 unsafe extern "C" fn tier(manager: MlirOpPassManager, options: MlirStringRef, error: *mut c_void) -> bool {
@@ -45,27 +46,35 @@ unsafe fn add(
 ) -> bool {
     // SAFETY: the text lives during the call.
     let text = unsafe { raw_to_str(options) };
-    let fail = |message: &str| {
-        // SAFETY: `error` is the callback's own; the message is copied.
-        unsafe { ffi::mlirxPipelineError(error, raw_str(message)) };
-        false
-    };
-    let options = match Options::parse(text) {
-        Ok(options) => options,
-        Err(e) => return fail(&e.to_string()),
-    };
-    let passes = passes(&options);
-    if passes.is_empty() {
-        return true;
-    }
+    let added = Options::parse(text).map_err(|e| e.to_string()).and_then(|options| {
+        let passes = passes(&options);
+        if passes.is_empty() { Ok(()) } else { append_pipeline(manager, &passes) }
+    });
+    let Err(message) = added else { return true };
+    // SAFETY: `error` is the callback's own.
+    unsafe { pipeline_error(error, &message) };
+    false
+}
+
+/// Adds the passes of a text to a pass manager. The error is MLIR's message.
+pub(super) fn append_pipeline(manager: MlirOpPassManager, passes: &str) -> Result<(), String> {
     let mut message = String::new();
-    // SAFETY: `message` outlives the call that appends to it.
+    // SAFETY: `manager` is alive; `message` outlives the call that appends to it.
     let added =
-        unsafe { mlirOpPassManagerAddPipeline(manager, raw_str(&passes), Some(append), (&raw mut message).cast()) };
-    added.value != 0 || fail(&message)
+        unsafe { mlirOpPassManagerAddPipeline(manager, raw_str(passes), Some(append), (&raw mut message).cast()) };
+    if added.value != 0 { Ok(()) } else { Err(message) }
+}
+
+/// Reports why a pipeline callback fails.
+///
+/// # Safety
+/// `error` is what MLIR has passed to the callback.
+pub(super) unsafe fn pipeline_error(error: *mut c_void, message: &str) {
+    // SAFETY: by the caller; the message is copied.
+    unsafe { ffi::mlirxPipelineError(error, raw_str(message)) };
 }
 
 unsafe extern "C" fn append(part: MlirStringRef, message: *mut c_void) {
-    // SAFETY: `message` is the string that `add` passes.
+    // SAFETY: `message` is the string that `append_pipeline` passes.
     unsafe { (*message.cast::<String>()).push_str(raw_to_str(part)) }
 }

@@ -17,15 +17,15 @@
 
 use crate::machine::Machine;
 use crate::model::{Candidate, Numbers, PROMOTION};
-use crate::product::{APlace, Hints, NoPlan, ProductLoop, Registers, divide_registers};
+use crate::product::{AStorage, DotLoop, Hints, NoPlan, Registers, divide_registers};
 
 /// What the products of a kernel have in common.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Kernel {
     /// Products of an iteration. Those whose left operand comes from registers depend on the others.
-    pub products: Vec<ProductLoop>,
+    pub dots: Vec<DotLoop>,
     /// Those of other loops and branches, which the same warpgroups carry out.
-    pub elsewhere: Vec<ProductLoop>,
+    pub elsewhere: Vec<DotLoop>,
     pub rings: Vec<Ring>,
     /// Bytes of operands that stay in shared memory.
     pub resident: u32,
@@ -66,9 +66,9 @@ pub struct KernelPlan {
 }
 
 /// Rings are not deeper than this, whatever fits.
-pub const MOST_STAGES: u32 = 8;
+pub const MAX_STAGES: u32 = 8;
 /// Registers that hold what a warpgroup reads of a stage to write it back otherwise, and where it does.
-const PREPARING_REGISTERS: u32 = 24;
+const CONVERTING_REGISTERS: u32 = 24;
 /// Instructions are not narrower than this to save registers.
 const LEAST_COLUMNS: u32 = 64;
 /// What a gain is worth mentioning from.
@@ -76,7 +76,7 @@ const CLEARLY: f64 = 0.9;
 /// Elements that a multiprocessor computes in a clock.
 const LANES: f64 = 128.0;
 /// By how much products slow other instructions down.
-const BESIDE_PRODUCTS: f64 = 2.0;
+const DURING_DOTS: f64 = 2.0;
 
 /// Decides how the products of a kernel are carried out. `live` says how many registers of a consumer's thread hold
 /// tiles where most do, if so many warpgroups share the rows.
@@ -89,9 +89,9 @@ pub fn plan_kernel(
     machine: &Machine,
 ) -> Result<KernelPlan, NoPlan> {
     let numbers = Numbers::new(machine)?;
-    let rows = all_products(kernel).map(|p| p.m / 64).min().unwrap_or(0);
-    let columns = kernel.products.iter().map(|p| p.n.min(256)).max().unwrap_or(0);
-    for p in all_products(kernel) {
+    let rows = all_dots(kernel).map(|p| p.m / 64).min().unwrap_or(0);
+    let columns = kernel.dots.iter().map(|p| p.n.min(256)).max().unwrap_or(0);
+    for p in all_dots(kernel) {
         p.check_shape()?;
     }
     let mut best: Option<KernelPlan> = None;
@@ -101,8 +101,8 @@ pub fn plan_kernel(
         if groups > rows {
             continue;
         }
-        let candidate = Candidate { groups: (groups, 1), columns, producers: 1, preparer: false, blocks, stages: 0 };
-        match prepared(kernel, live(groups), &numbers, candidate) {
+        let candidate = Candidate { groups: (groups, 1), columns, producers: 1, converter: false, blocks, stages: 0 };
+        match converted(kernel, live(groups), &numbers, candidate) {
             Ok(plan) if best.as_ref().is_none_or(|b| plan.iteration < b.iteration * CLEARLY) => best = Some(plan),
             Ok(_) => {}
             Err(error) => refusal = refusal.or(Some(error)),
@@ -127,28 +127,28 @@ fn whole_rounds(stages: u32, rings: &[Ring]) -> u32 {
 }
 
 /// With a warpgroup of its own for stages that have to be changed, if that is faster, or else by those who multiply.
-fn prepared(kernel: &Kernel, live: u32, numbers: &Numbers, candidate: Candidate) -> Result<KernelPlan, NoPlan> {
+fn converted(kernel: &Kernel, live: u32, numbers: &Numbers, candidate: Candidate) -> Result<KernelPlan, NoPlan> {
     let plan = widest(kernel, live, numbers, candidate);
-    let mut prepared = all_products(kernel).filter(|p| p.prepared_bytes() > 0).peekable();
-    if prepared.peek().is_none() || !prepared.all(ProductLoop::may_have_preparer) {
+    let mut converted = all_dots(kernel).filter(|p| p.converted_bytes() > 0).peekable();
+    if converted.peek().is_none() || !converted.all(DotLoop::may_have_converter) {
         return plan;
     }
-    match (plan, widest(kernel, live, numbers, Candidate { preparer: true, ..candidate })) {
+    match (plan, widest(kernel, live, numbers, Candidate { converter: true, ..candidate })) {
         (Ok(plan), Ok(other)) => Ok(if other.iteration < plan.iteration { other } else { plan }),
         (Err(_), Ok(other)) => Ok(other),
         (plan, Err(_)) => plan,
     }
 }
 
-fn all_products(kernel: &Kernel) -> impl Iterator<Item = &ProductLoop> {
-    kernel.products.iter().chain(&kernel.elsewhere)
+fn all_dots(kernel: &Kernel) -> impl Iterator<Item = &DotLoop> {
+    kernel.dots.iter().chain(&kernel.elsewhere)
 }
 
 /// With as many columns of an instruction as there are registers for the sums that are added to accumulators: narrower
 /// instructions need fewer at a time, for more chains that are waited for.
 fn widest(kernel: &Kernel, live: u32, numbers: &Numbers, candidate: Candidate) -> Result<KernelPlan, NoPlan> {
     let columns = candidate.columns;
-    let least = if kernel.products.iter().any(ProductLoop::promoted) { LEAST_COLUMNS.min(columns) } else { columns };
+    let least = if kernel.dots.iter().any(DotLoop::promoted) { LEAST_COLUMNS.min(columns) } else { columns };
     let widths = std::iter::successors(Some(columns), |c| Some(c / 2)).take_while(|c| *c >= least);
     let mut refusal = None;
     for columns in widths {
@@ -162,46 +162,46 @@ fn widest(kernel: &Kernel, live: u32, numbers: &Numbers, candidate: Candidate) -
 }
 
 fn complete(kernel: &Kernel, live: u32, numbers: &Numbers, candidate: Candidate) -> Result<KernelPlan, NoPlan> {
-    let Candidate { groups: (groups, _), columns, preparer, blocks, .. } = candidate;
-    let promoted = kernel.products.iter().map(|p| p.chain_registers(columns.min(p.n))).max();
-    let prepared = all_products(kernel).any(|p| p.prepared_bytes() > 0);
-    let live = live + promoted.unwrap_or(0) + if prepared && !preparer { PREPARING_REGISTERS } else { 0 };
+    let Candidate { groups: (groups, _), columns, converter, blocks, .. } = candidate;
+    let promoted = kernel.dots.iter().map(|p| p.chain_registers(columns.min(p.n))).max();
+    let converted = all_dots(kernel).any(|p| p.converted_bytes() > 0);
+    let live = live + promoted.unwrap_or(0) + if converted && !converter { CONVERTING_REGISTERS } else { 0 };
     let registers = divide_registers([live + numbers.other_registers, kernel.producer_registers], numbers, &candidate)?;
     let available = (numbers.shared_sm / blocks - numbers.shared_reserved).min(numbers.shared_block);
     let stage: u32 = kernel.rings.iter().map(|r| r.stage).sum();
     let room = available.saturating_sub(kernel.resident + kernel.scratch);
-    let stages = room.checked_div(stage).unwrap_or(MOST_STAGES).min(MOST_STAGES);
+    let stages = room.checked_div(stage).unwrap_or(MAX_STAGES).min(MAX_STAGES);
     let stages = whole_rounds(stages, &kernel.rings);
     if stages < 2 {
         return Err(NoPlan::SharedMemory { stage, available: room });
     }
     let clocks = |late: bool| -> f64 {
-        let of = kernel.products.iter().filter(|p| matches!(p.a_place, APlace::Registers { .. }) == late);
+        let of = kernel.dots.iter().filter(|p| matches!(p.a_storage, AStorage::Registers { .. }) == late);
         of.map(|p| numbers.tensor(p, columns.min(p.n))).sum()
     };
     let tensor = clocks(false) + clocks(true);
-    let additions = |p: &ProductLoop| if p.promoted() { p.m * p.n * p.k.div_ceil(PROMOTION) } else { 0 };
-    let computed = kernel.computed + kernel.products.iter().map(|p| u64::from(additions(p))).sum::<u64>();
-    let preparation: f64 = kernel.products.iter().map(|p| numbers.preparation(p, candidate.preparing())).sum();
+    let additions = |p: &DotLoop| if p.promoted() { p.m * p.n * p.k.div_ceil(PROMOTION) } else { 0 };
+    let computed = kernel.computed + kernel.dots.iter().map(|p| u64::from(additions(p))).sum::<u64>();
+    let conversion: f64 = kernel.dots.iter().map(|p| numbers.conversion(p, candidate.converting())).sum();
     // Consumers compute nothing while they change a stage.
-    let arithmetic = computed as f64 / LANES * BESIDE_PRODUCTS + if preparer { 0.0 } else { preparation };
-    let chains = |p: &ProductLoop| if p.promoted() { p.n.div_ceil(columns) * p.k.div_ceil(PROMOTION) } else { 1 };
-    let waits: f64 = kernel.products.iter().map(|p| numbers.chain(p.a_place) * f64::from(chains(p))).sum();
+    let arithmetic = computed as f64 / LANES * DURING_DOTS + if converter { 0.0 } else { conversion };
+    let chains = |p: &DotLoop| if p.promoted() { p.n.div_ceil(columns) * p.k.div_ceil(PROMOTION) } else { 1 };
+    let waits: f64 = kernel.dots.iter().map(|p| numbers.chain(p.a_storage) * f64::from(chains(p))).sum();
     let alone = (clocks(false) + arithmetic.max(clocks(true))) / f64::from(groups) + waits;
     let bounds = [
         (tensor, "tensor cores"),
         (arithmetic, "arithmetic"),
         (alone / f64::from(blocks), "one warpgroup's chain"),
-        (preparation, "preparation of operands"),
+        (conversion, "conversion of operands"),
     ];
     let (iteration, bound) = bounds.into_iter().fold((0.0, "nothing"), |best, b| if b.0 > best.0 { b } else { best });
-    let from_registers = kernel.products.iter().filter(|p| matches!(p.a_place, APlace::Registers { .. })).count();
+    let from_registers = kernel.dots.iter().filter(|p| matches!(p.a_storage, AStorage::Registers { .. })).count();
     let plural = |n: u32, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
-    let narrow = kernel.products.iter().any(|p| p.promoted() && columns < p.n.min(256));
+    let narrow = kernel.dots.iter().any(|p| p.promoted() && columns < p.n.min(256));
     let mut reasons = vec![
         format!(
             "{} an iteration, {from_registers} with rows from registers, by {}",
-            plural(kernel.products.len() as u32, "product"),
+            plural(kernel.dots.len() as u32, "product"),
             plural(groups, "consumer warpgroup")
         ),
         format!(
@@ -210,9 +210,9 @@ fn complete(kernel: &Kernel, live: u32, numbers: &Numbers, candidate: Candidate)
         ),
         format!("{} of an SM; an iteration takes {iteration:.0} clocks, bound by {bound}", plural(blocks, "block")),
     ];
-    if let Some(registers) = registers.preparer {
+    if let Some(registers) = registers.converter {
         reasons.push(format!(
-            "a warpgroup of {registers} registers a thread changes stages before they are multiplied, {preparation:.0} \
+            "a warpgroup of {registers} registers a thread changes stages before they are multiplied, {conversion:.0} \
              clocks"
         ));
     }

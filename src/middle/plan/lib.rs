@@ -2,7 +2,7 @@
 //!
 //! A program says which tiles are multiplied, in which order, and nothing about warps, stages or registers. The planner
 //! chooses them: it lists the ways that fit the machine's limits, predicts the clocks of each from measured numbers,
-//! and takes the best. It knows a kernel by the numbers in [`ProductLoop`] alone.
+//! and takes the best. It knows a kernel by the numbers in [`DotLoop`] alone.
 //!
 //! # The shape of the answer
 //!
@@ -45,9 +45,7 @@ mod machine;
 mod model;
 mod product;
 
-pub use kernel::{Kernel, KernelPlan, MOST_STAGES, Ring, plan_kernel};
+pub use kernel::{Kernel, KernelPlan, MAX_STAGES, Ring, plan_kernel};
 pub use machine::{Entry, Machine, MachineError};
 pub use model::{Numbers, PROMOTION};
-pub use product::{
-    APlace, Epilogue, Hints, Major, NoPlan, OperandType, Plan, Prediction, ProductLoop, Registers, plan,
-};
+pub use product::{AStorage, DotLoop, Epilogue, Hints, Major, NoPlan, OperandType, Plan, Prediction, Registers, plan};

@@ -20,6 +20,7 @@ impl MachineError {
     fn of(error: tile_machine::Error) -> Self {
         match error {
             tile_machine::Error::UnknownMachine { name, .. } => Self::Unknown(name),
+            tile_machine::Error::UnknownTarget { target, .. } => Self::Unknown(target),
             tile_machine::Error::MissingKey { machine, key } => Self::Missing { machine, key },
             tile_machine::Error::Malformed { place, what } => Self::Malformed { place, what },
         }

@@ -1,7 +1,7 @@
 //! Clocks, bytes and registers of a candidate, from the numbers of a machine.
 
 use crate::machine::{Machine, MachineError};
-use crate::product::{APlace, Prediction, ProductLoop};
+use crate::product::{AStorage, DotLoop, Prediction};
 
 /// The numbers that decisions need, looked up once.
 pub struct Numbers {
@@ -9,11 +9,11 @@ pub struct Numbers {
     pub shared_sm: u32,
     pub shared_reserved: u32,
     pub shared_block: u32,
-    pub most_registers: u32,
-    pub least_registers: u32,
+    pub max_registers: u32,
+    pub min_registers: u32,
     /// Registers of a consumer beside accumulators and operands.
     pub other_registers: u32,
-    product_interval: f64,
+    dot_interval: f64,
     chain_shared: f64,
     chain_registers: f64,
     fma_beside: f64,
@@ -38,10 +38,10 @@ const MEASURED_EPILOGUE: f64 = 128.0 * 256.0 * 2.0;
 pub const PROMOTION: u32 = 128;
 
 /// Registers of a consumer that changes a stage: what it holds of it at a time, and addresses.
-const PREPARATION_REGISTERS: u32 = 24;
+const CONVERSION_REGISTERS: u32 = 24;
 
 /// Registers of a thread that does nothing but change stages.
-pub(crate) const PREPARER_REGISTERS: u32 = 40;
+pub(crate) const CONVERTER_REGISTERS: u32 = 40;
 
 /// Bytes of a stage that a thread holds at a time while it is changed.
 const HELD_BYTES: u32 = 64;
@@ -55,10 +55,10 @@ impl Numbers {
             shared_sm: whole("sm.shared_bytes")?,
             shared_reserved: whole("sm.shared_reserved")?,
             shared_block: whole("sm.shared_block_bytes")?,
-            most_registers: whole("setmaxnreg.most")?,
-            least_registers: whole("setmaxnreg.least")?,
+            max_registers: whole("setmaxnreg.most")?,
+            min_registers: whole("setmaxnreg.least")?,
             other_registers: whole("wgmma.registers")?,
-            product_interval: machine.get("wgmma.f16.n256.interval")?,
+            dot_interval: machine.get("wgmma.f16.n256.interval")?,
             chain_shared: machine.get("wgmma.chain.shared")?,
             chain_registers: machine.get("wgmma.chain.registers")?,
             fma_beside: machine.get("pipe.fma.beside_wgmma")?,
@@ -84,21 +84,21 @@ impl Numbers {
     }
 
     /// Clocks in which a round trip of the ring comes back: load, two barriers, the products of a stage.
-    pub fn round_trip(&self, product: &ProductLoop, columns: u32, latency: f64) -> f64 {
+    pub fn round_trip(&self, product: &DotLoop, columns: u32, latency: f64) -> f64 {
         latency * self.load(product.stage_bytes()) + 2.0 * self.edge + self.tensor(product, columns)
     }
 
     /// Clocks of the tensor cores for an iteration, by instructions of so many columns. Few columns are bound by what
     /// an instruction reads from shared memory: 64 rows and its columns, 32 bytes of each.
-    pub fn tensor(&self, product: &ProductLoop, columns: u32) -> f64 {
+    pub fn tensor(&self, product: &DotLoop, columns: u32) -> f64 {
         let steps = f64::from(product.k * product.operand.bits() / 256);
         let instructions = f64::from(product.m) / 64.0 * steps * f64::from(product.n) / f64::from(columns);
-        let read = if product.a_place == APlace::Shared { 64 + columns } else { columns };
-        let interval = self.product_interval * f64::from(columns) / 256.0;
+        let read = if product.a_storage == AStorage::Shared { 64 + columns } else { columns };
+        let interval = self.dot_interval * f64::from(columns) / 256.0;
         instructions * interval.max(f64::from(32 * read) / self.shared_rate)
     }
 
-    pub fn predict(&self, product: &ProductLoop, candidate: &Candidate, latency: f64) -> Prediction {
+    pub fn predict(&self, product: &DotLoop, candidate: &Candidate, latency: f64) -> Prediction {
         let tensor = self.tensor(product, candidate.columns);
         let trip = self.round_trip(product, candidate.columns, latency);
         let promotion = if product.promoted() {
@@ -108,19 +108,19 @@ impl Numbers {
         } else {
             0.0
         };
-        let preparation = self.preparation(product, candidate.preparing());
+        let conversion = self.conversion(product, candidate.converting());
         let l2 = f64::from(product.stage_bytes()) / self.l2_rate;
         let production = self.production(product, candidate.producers);
         let ring = trip / f64::from(candidate.stages);
         // Additions take slots that products would issue in.
         let slowed = (1.0 - self.share_beside) * promotion;
-        let chain = tensor + slowed + self.exposed(product, candidate, tensor, promotion, preparation);
+        let chain = tensor + slowed + self.exposed(product, candidate, tensor, promotion, conversion);
         let bounds = [
             (chain, "tensor cores"),
             (l2, "L2"),
             (ring, "latency of the ring"),
             (promotion, "promotion"),
-            (preparation, "preparation of operands"),
+            (conversion, "conversion of operands"),
             (production, "the producer's warps"),
         ];
         let (iteration, bound) =
@@ -142,7 +142,7 @@ impl Numbers {
             l2,
             ring,
             promotion,
-            preparation,
+            conversion,
             production,
             iteration,
             bound,
@@ -155,8 +155,8 @@ impl Numbers {
 impl Numbers {
     /// Clocks in which so many warpgroups change what must be changed of a stage: they read it and write it back, part
     /// by part, and wait for what they read and for all of them to have read.
-    pub(crate) fn preparation(&self, product: &ProductLoop, warpgroups: u32) -> f64 {
-        let bytes = product.prepared_bytes();
+    pub(crate) fn conversion(&self, product: &DotLoop, warpgroups: u32) -> f64 {
+        let bytes = product.converted_bytes();
         let parts = bytes.div_ceil(warpgroups * 128 * HELD_BYTES);
         2.0 * f64::from(bytes) / self.shared_rate + f64::from(parts) * (self.shared_latency + self.meeting)
     }
@@ -164,41 +164,34 @@ impl Numbers {
     /// Clocks in which warps of a producer make what they do of a stage: what they load is under way an iteration
     /// ahead, or as many as there are stages if they wait for none of it, and the instructions for it are issued by a
     /// warp of each warpgroup on each scheduler.
-    fn production(&self, product: &ProductLoop, producers: u32) -> f64 {
-        if product.made_bytes() == 0 {
+    fn production(&self, product: &DotLoop, producers: u32) -> f64 {
+        if product.producer_bytes() == 0 {
             return 0.0;
         }
-        let issue = f64::from(product.made_instructions) / f64::from(producers);
+        let issue = f64::from(product.producer_instructions) / f64::from(producers);
         // Addresses are waited for before what they lead to is under way.
-        let addresses = self.global_latency * f64::from(product.made_loads.saturating_sub(1));
-        let tile = if product.made_loads > 0 { self.global_latency } else { 0.0 };
+        let addresses = self.global_latency * f64::from(product.producer_loads.saturating_sub(1));
+        let tile = if product.producer_loads > 0 { self.global_latency } else { 0.0 };
         tile.max(issue) + addresses + self.edge
     }
 
     /// Clocks of an iteration, at least, if the same warps make tiles and multiply them: instructions of single warps
     /// have half the rate, and eight warps share what is computed.
-    pub fn without_agents(&self, product: &ProductLoop) -> f64 {
-        2.0 * self.tensor(product, product.n.min(256)) + f64::from(product.made_instructions) / 2.0
+    pub fn without_agents(&self, product: &DotLoop) -> f64 {
+        2.0 * self.tensor(product, product.n.min(256)) + f64::from(product.producer_instructions) / 2.0
     }
 
     /// Clocks from the end of a chain that is waited for to the start of the next.
-    pub fn chain(&self, a: APlace) -> f64 {
-        if a == APlace::Shared { self.chain_shared } else { self.chain_registers }
+    pub fn chain(&self, a: AStorage) -> f64 {
+        if a == AStorage::Shared { self.chain_shared } else { self.chain_registers }
     }
 
     /// Clocks of an iteration in which the tensor cores have nothing to do, because a warpgroup waits for a chain, adds
     /// its sums up if they are promoted, waits for the next stage, changes it if it must, and issues the next chain,
     /// and all other chains in flight end before that.
-    fn exposed(
-        &self,
-        product: &ProductLoop,
-        candidate: &Candidate,
-        tensor: f64,
-        promotion: f64,
-        preparation: f64,
-    ) -> f64 {
-        let preparation = if candidate.preparer { 0.0 } else { preparation };
-        let overhead = self.chain(product.a_place);
+    fn exposed(&self, product: &DotLoop, candidate: &Candidate, tensor: f64, promotion: f64, conversion: f64) -> f64 {
+        let conversion = if candidate.converter { 0.0 } else { conversion };
+        let overhead = self.chain(product.a_storage);
         let consumers = f64::from(candidate.consumers());
         if product.promoted() {
             // A consumer's chains come one after the other, and are complete and added up before the next. Meanwhile
@@ -206,11 +199,11 @@ impl Numbers {
             let blocks = product.m / 64 * product.n / candidate.columns / candidate.consumers();
             let chains = f64::from(blocks * product.k.div_ceil(PROMOTION));
             let alone = (tensor + promotion) / consumers + chains * (overhead + self.hit);
-            return (alone + preparation - tensor).max(0.0);
+            return (alone + conversion - tensor).max(0.0);
         }
         // One more chain of each consumer is in flight.
         let in_flight = tensor * (2.0 - 1.0 / consumers);
-        (overhead + self.hit + preparation - in_flight).max(0.0)
+        (overhead + self.hit + conversion - in_flight).max(0.0)
     }
 }
 
@@ -227,7 +220,7 @@ pub struct Candidate {
     /// Warpgroups of the producer.
     pub producers: u32,
     /// Whether a warpgroup changes stages that have to be, so that consumers need not.
-    pub preparer: bool,
+    pub converter: bool,
     pub blocks: u32,
     pub stages: u32,
 }
@@ -238,33 +231,33 @@ impl Candidate {
     }
 
     /// Warpgroups that change stages.
-    pub fn preparing(&self) -> u32 {
-        if self.preparer { 1 } else { self.consumers() }
+    pub fn converting(&self) -> u32 {
+        if self.converter { 1 } else { self.consumers() }
     }
 
     /// Threads of a block.
     pub fn threads(&self) -> u32 {
-        128 * (self.consumers() + self.producers + u32::from(self.preparer))
+        128 * (self.consumers() + self.producers + u32::from(self.converter))
     }
 
     /// Accumulators of a thread.
-    pub fn accumulators(&self, product: &ProductLoop) -> u32 {
+    pub fn accumulators(&self, product: &DotLoop) -> u32 {
         product.m * product.n / (self.consumers() * 128)
     }
 
     /// Registers that a consumer's thread needs.
-    pub fn registers(&self, product: &ProductLoop, numbers: &Numbers) -> u32 {
+    pub fn registers(&self, product: &DotLoop, numbers: &Numbers) -> u32 {
         let promoted = product.chain_registers(self.columns);
-        let operand = match product.a_place {
-            APlace::Shared => 0,
+        let operand = match product.a_storage {
+            AStorage::Shared => 0,
             // One stage of the fragment, as 32-bit words.
-            APlace::Registers { extra } => {
+            AStorage::Registers { extra } => {
                 product.m / self.groups.0 * product.k * product.operand.bits() / 32 / 128 + extra
             }
         };
-        let prepared = if product.prepared_bytes() > 0 && !self.preparer { PREPARATION_REGISTERS } else { 0 };
+        let converted = if product.converted_bytes() > 0 && !self.converter { CONVERSION_REGISTERS } else { 0 };
         // A stage is changed when no chain is under way beside the accumulator.
-        let beside = promoted.max(prepared) + operand + product.epilogue_registers + numbers.other_registers;
+        let beside = promoted.max(converted) + operand + product.epilogue_registers + numbers.other_registers;
         self.accumulators(product) + beside
     }
 }

@@ -3,7 +3,7 @@
 use thiserror::Error;
 
 use crate::machine::{Machine, MachineError};
-use crate::model::{ASSUMED_TRIPS, Candidate, Numbers, PREPARER_REGISTERS, PROMOTION};
+use crate::model::{ASSUMED_TRIPS, CONVERTER_REGISTERS, Candidate, Numbers, PROMOTION};
 
 /// Element types of operands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -40,7 +40,7 @@ pub enum Major {
 
 /// Where A is when it is multiplied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum APlace {
+pub enum AStorage {
     Shared,
     /// Computed by the consumers; `extra` registers a thread beside the fragment itself.
     Registers {
@@ -50,28 +50,28 @@ pub enum APlace {
 
 /// A loop `accumulator += A * B` with tiles loaded in each iteration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ProductLoop {
+pub struct DotLoop {
     pub m: u32,
     pub n: u32,
     pub k: u32,
     pub operand: OperandType,
     pub a_major: Major,
     pub b_major: Major,
-    pub a_place: APlace,
+    pub a_storage: AStorage,
     /// The consumers compute the elements of A, and of B, from what is loaded.
     pub computed: [bool; 2],
     /// Warps of the producer make A, and B, where no tensor copies load them.
-    pub made: [bool; 2],
+    pub producer_computed: [bool; 2],
     /// Of these, what their threads copy to the stages: nobody waits until it has come but the consumers.
     pub copied: [bool; 2],
     /// Instructions of each thread of a warpgroup that makes them alone.
-    pub made_instructions: u32,
+    pub producer_instructions: u32,
     /// Loads that the warps wait for one after the other in an iteration, because addresses are loaded too.
-    pub made_loads: u32,
+    pub producer_loads: u32,
     /// Registers of a thread that are needed for it, by one warpgroup and by two.
     pub producer_registers: [u32; 2],
     /// Sums of 8-bit floats are to be as exact as those of f32.
-    pub exact_sums: bool,
+    pub exact_accumulation: bool,
     /// Size of an element of the result in memory.
     pub result_bits: u32,
     /// Registers a thread that the epilogue holds beside the accumulator: a bias, a scale.
@@ -84,7 +84,7 @@ pub struct ProductLoop {
     pub tensor_copies: bool,
 }
 
-impl ProductLoop {
+impl DotLoop {
     /// A product with operands contiguous along K and 16-bit results.
     pub fn new((m, n, k): (u32, u32, u32), operand: OperandType) -> Self {
         Self {
@@ -94,14 +94,14 @@ impl ProductLoop {
             operand,
             a_major: Major::K,
             b_major: Major::K,
-            a_place: APlace::Shared,
+            a_storage: AStorage::Shared,
             computed: [false; 2],
-            made: [false; 2],
+            producer_computed: [false; 2],
             copied: [false; 2],
-            made_instructions: 0,
-            made_loads: 0,
+            producer_instructions: 0,
+            producer_loads: 0,
             producer_registers: [0; 2],
-            exact_sums: true,
+            exact_accumulation: true,
             result_bits: 16,
             epilogue_registers: 0,
             trips: None,
@@ -122,36 +122,43 @@ impl ProductLoop {
 
     /// Bytes of the operands that are changed in shared memory before they are multiplied, because their elements are
     /// computed, or because they must be turned: only 16-bit operands may be contiguous along M or N.
-    pub fn prepared_bytes(&self) -> u32 {
-        let [turned_a, turned_b] = self.turned();
-        let a = if self.a_place == APlace::Shared && (turned_a || self.computed[0]) { self.m } else { 0 };
-        let b = if turned_b || self.computed[1] { self.n } else { 0 };
+    pub fn converted_bytes(&self) -> u32 {
+        let [transposed_a, transposed_b] = self.transposed();
+        let a = if self.a_storage == AStorage::Shared && (transposed_a || self.computed[0]) { self.m } else { 0 };
+        let b = if transposed_b || self.computed[1] { self.n } else { 0 };
         (a + b) * self.k * self.operand.bits() / 8
     }
 
     /// Whether warps with few registers can change what must be changed: bytes that are turned in panels of 128x128
-    /// (`tile_layout::turned_panels`), and nothing else.
-    pub fn may_have_preparer(&self) -> bool {
+    /// (`tile_layout::transposed_panels`), and nothing else.
+    pub fn may_have_converter(&self) -> bool {
         let in_panels = |rows: u32| self.operand.bits() == 8 && self.k == PANEL && rows.is_multiple_of(PANEL);
-        let all = self.turned().into_iter().zip([self.m, self.n]).all(|(turned, rows)| !turned || in_panels(rows));
-        self.prepared_bytes() > 0 && self.computed == [false; 2] && all
+        let all = self
+            .transposed()
+            .into_iter()
+            .zip([self.m, self.n])
+            .all(|(transposed, rows)| !transposed || in_panels(rows));
+        self.converted_bytes() > 0 && self.computed == [false; 2] && all
     }
 
     /// Whether A, and B, must be turned in its stage.
-    fn turned(&self) -> [bool; 2] {
-        let turned = |major| major == Major::Mn && self.operand.bits() != 16;
-        [self.a_place == APlace::Shared && turned(self.a_major), turned(self.b_major)]
+    fn transposed(&self) -> [bool; 2] {
+        let transposed = |major| major == Major::Mn && self.operand.bits() != 16;
+        [self.a_storage == AStorage::Shared && transposed(self.a_major), transposed(self.b_major)]
     }
 
     /// Bytes of the operands that warps of the producer make in an iteration.
-    pub fn made_bytes(&self) -> u32 {
-        let rows = [self.m, self.n].into_iter().zip(self.made).map(|(rows, made)| if made { rows } else { 0 });
+    pub fn producer_bytes(&self) -> u32 {
+        let rows = [self.m, self.n]
+            .into_iter()
+            .zip(self.producer_computed)
+            .map(|(rows, computed)| if computed { rows } else { 0 });
         rows.sum::<u32>() * self.k * self.operand.bits() / 8
     }
 
     /// The tensor cores add 8-bit floats with fewer bits than f32 has, so sums go to a second accumulator now and then.
     pub fn promoted(&self) -> bool {
-        self.operand.is_small_float() && self.exact_sums
+        self.operand.is_small_float() && self.exact_accumulation
     }
 
     /// Registers of a thread for what instructions of so many columns sum up beside the accumulator; one chain is under
@@ -197,18 +204,18 @@ pub struct Registers {
     pub producer: u32,
     pub consumer: u32,
     /// Of a warpgroup that changes stages, if there is one.
-    pub preparer: Option<u32>,
+    pub converter: Option<u32>,
 }
 
 impl Registers {
     pub(crate) fn reason(&self) -> String {
-        let &Self { launch, producer, consumer, preparer, .. } = self;
-        match preparer {
+        let &Self { launch, producer, consumer, converter, .. } = self;
+        match converter {
             None => {
                 format!("registers: {launch} at launch, then {producer} for the producer and {consumer} for consumers")
             }
-            Some(preparer) => format!(
-                "registers: {launch} at launch, then {producer} for the producer, {preparer} for the preparer and \
+            Some(converter) => format!(
+                "registers: {launch} at launch, then {producer} for the producer, {converter} for the converter and \
                  {consumer} for consumers"
             ),
         }
@@ -222,7 +229,7 @@ pub struct Prediction {
     pub l2: f64,
     pub ring: f64,
     pub promotion: f64,
-    pub preparation: f64,
+    pub conversion: f64,
     pub production: f64,
     /// The largest of them.
     pub iteration: f64,
@@ -275,8 +282,8 @@ pub enum NoPlan {
     Registers { needed: u32, available: u32 },
     #[error("two stages of {stage} bytes do not fit into {available} bytes of shared memory")]
     SharedMemory { stage: u32, available: u32 },
-    #[error("a producer's warps would take {made:.0} clocks to make a stage, and those that multiply {instead:.0}")]
-    Production { made: f64, instead: f64 },
+    #[error("a producer's warps would take {producer:.0} clocks to make a stage, and those that multiply {instead:.0}")]
+    Production { producer: f64, instead: f64 },
     #[error(transparent)]
     Machine(#[from] MachineError),
 }
@@ -290,12 +297,12 @@ const BARRIERS: u32 = 1024;
 /// What a plan is charged for each hint that it does not follow.
 const IGNORED_HINT: f64 = 1.03;
 /// A ring is not deeper than this, whatever fits.
-const MOST_STAGES: u32 = 8;
+const MAX_STAGES: u32 = 8;
 
 /// Decides how a product is carried out.
 ///
 /// Errors: no way fits, with what is missing; the caller then takes instructions of single warps.
-pub fn plan(product: &ProductLoop, hints: &Hints, machine: &Machine) -> Result<Plan, NoPlan> {
+pub fn plan(product: &DotLoop, hints: &Hints, machine: &Machine) -> Result<Plan, NoPlan> {
     let numbers = Numbers::new(machine)?;
     product.check_shape()?;
     if !product.tensor_copies {
@@ -320,7 +327,7 @@ pub fn plan(product: &ProductLoop, hints: &Hints, machine: &Machine) -> Result<P
     best.map(|(_, plan)| plan).ok_or(refusal.unwrap_or(NoPlan::Shape { m, n, k }))
 }
 
-impl ProductLoop {
+impl DotLoop {
     /// Whether instructions of warpgroups make up the tile.
     ///
     /// Errors: its shape, if they do not.
@@ -353,15 +360,15 @@ fn closer(old: Option<NoPlan>, new: NoPlan) -> NoPlan {
 
 /// All ways to share out a tile, in the order of preference: two warpgroups above each other hide each other's waits; a
 /// split along the columns reads A twice; wide instructions are fewer.
-fn candidates(product: &ProductLoop, hints: &Hints) -> Vec<Candidate> {
+fn candidates(product: &DotLoop, hints: &Hints) -> Vec<Candidate> {
     let rows = product.m / 64;
     let mut groups: Vec<(u32, u32)> = [(2, 1), (1, 1), (1, 2), (2, 2), (4, 1)].to_vec();
     groups.retain(|&(m, n)| m <= rows && product.n / n >= 8);
     let occupancy = hints.occupancy.unwrap_or(1).clamp(1, 4);
     let mut blocks = vec![1];
     // More warps of a producer make tiles faster.
-    let producers = if product.made.contains(&true) { 1..=2 } else { 1..=1 };
-    let preparers: &[bool] = if product.may_have_preparer() { &[false, true] } else { &[false] };
+    let producers = if product.producer_computed.contains(&true) { 1..=2 } else { 1..=1 };
+    let converters: &[bool] = if product.may_have_converter() { &[false, true] } else { &[false] };
     // One block with the whole memory is the rule; a hint makes others worth a look.
     blocks.extend((2..=occupancy).filter(|_| !product.over_tiles));
     let mut all = Vec::new();
@@ -370,8 +377,8 @@ fn candidates(product: &ProductLoop, hints: &Hints) -> Vec<Candidate> {
             let mut columns = (product.n / groups.1).min(256);
             while columns >= 8.max(product.n / groups.1 / 8) {
                 for producers in producers.clone() {
-                    let candidate = |preparer| Candidate { groups, columns, producers, preparer, blocks, stages: 0 };
-                    all.extend(preparers.iter().map(|preparer| candidate(*preparer)));
+                    let candidate = |converter| Candidate { groups, columns, producers, converter, blocks, stages: 0 };
+                    all.extend(converters.iter().map(|converter| candidate(*converter)));
                 }
                 columns /= 2;
             }
@@ -390,7 +397,7 @@ fn ignored(plan: &Plan, hints: &Hints) -> f64 {
 }
 
 /// Registers, ring and epilogue of a candidate, or what it lacks.
-fn complete(product: &ProductLoop, hints: &Hints, numbers: &Numbers, candidate: Candidate) -> Result<Plan, NoPlan> {
+fn complete(product: &DotLoop, hints: &Hints, numbers: &Numbers, candidate: Candidate) -> Result<Plan, NoPlan> {
     let made = product.producer_registers[candidate.producers as usize - 1];
     let needed = [candidate.registers(product, numbers), made];
     let registers = divide_registers(needed, numbers, &candidate)?;
@@ -405,7 +412,7 @@ fn complete(product: &ProductLoop, hints: &Hints, numbers: &Numbers, candidate: 
         |buffers: u32| if in_ring { available / stage } else { available.saturating_sub(chunks(buffers)) / stage };
     let trip = numbers.round_trip(product, candidate.columns, latency);
     let busy = numbers.predict(product, &Candidate { stages: u32::MAX, ..candidate }, latency).iteration;
-    let wanted = ((trip / busy).ceil() as u32 + 1).clamp(2, MOST_STAGES);
+    let wanted = ((trip / busy).ceil() as u32 + 1).clamp(2, MAX_STAGES);
     // A second buffer overlaps chunks of a tile; a stage that hides latency in every iteration is worth more.
     let buffers = if fit(2) >= wanted.min(fit(1)) { 2 } else { 1 };
     let stages = fit(buffers).min(wanted);
@@ -416,7 +423,7 @@ fn complete(product: &ProductLoop, hints: &Hints, numbers: &Numbers, candidate: 
     let prediction = numbers.predict(product, &candidate, latency);
     let instead = numbers.without_agents(product);
     if prediction.production > instead {
-        return Err(NoPlan::Production { made: prediction.production, instead });
+        return Err(NoPlan::Production { producer: prediction.production, instead });
     }
     let epilogue = Epilogue {
         columns: (1024 / product.result_bits).min(product.n / candidate.groups.1),
@@ -463,44 +470,44 @@ pub(crate) fn divide_registers(
     candidate: &Candidate,
 ) -> Result<Registers, NoPlan> {
     let eights = |r: u32| r / 8 * 8;
-    let launch = eights(numbers.registers / (candidate.threads() * candidate.blocks)).min(numbers.most_registers);
+    let launch = eights(numbers.registers / (candidate.threads() * candidate.blocks)).min(numbers.max_registers);
     // The finaliser wants an instruction's registers to be there at launch.
     let instruction = candidate.columns / 2 + INSTRUCTION_REGISTERS;
     if launch < instruction {
         return Err(NoPlan::Registers { needed: instruction, available: launch });
     }
     let consumers = candidate.consumers();
-    let preparer = candidate.preparer.then_some(PREPARER_REGISTERS);
-    let pool = (launch * candidate.threads() / 128).saturating_sub(preparer.unwrap_or(0));
+    let converter = candidate.converter.then_some(CONVERTER_REGISTERS);
+    let pool = (launch * candidate.threads() / 128).saturating_sub(converter.unwrap_or(0));
     let rest = |producer: u32| {
-        eights(pool.saturating_sub(candidate.producers * producer) / consumers).min(numbers.most_registers)
+        eights(pool.saturating_sub(candidate.producers * producer) / consumers).min(numbers.max_registers)
     };
     // A producer is comfortable with 40 registers; where consumers need more it makes do with the least.
-    if made > numbers.most_registers {
-        return Err(NoPlan::Registers { needed: made, available: numbers.most_registers });
+    if made > numbers.max_registers {
+        return Err(NoPlan::Registers { needed: made, available: numbers.max_registers });
     }
-    let least = made.next_multiple_of(8).clamp(numbers.least_registers, numbers.most_registers);
+    let least = made.next_multiple_of(8).clamp(numbers.min_registers, numbers.max_registers);
     // Warps that make tiles get more than they are estimated to need, if consumers can spare it: what is loaded ahead
     // is there twice, and estimates are rough where much is computed.
     let kept = consumers * (estimate + SPARE_REGISTERS).next_multiple_of(8);
     let spared = eights(pool.saturating_sub(kept) / candidate.producers);
     let ample = if made > 0 {
-        spared.min(made + made.min(MORE_REGISTERS)).next_multiple_of(8).clamp(least, numbers.most_registers)
+        spared.min(made + made.min(MORE_REGISTERS)).next_multiple_of(8).clamp(least, numbers.max_registers)
     } else {
         40.max(least)
     };
     let producers = [ample, least];
-    // Estimates are rough, and beside a preparer there is little left of what consumers could have had otherwise.
-    let wanted = estimate + if candidate.preparer { 8 } else { 0 };
+    // Estimates are rough, and beside a converter there is little left of what consumers could have had otherwise.
+    let wanted = estimate + if candidate.converter { 8 } else { 0 };
     let producer = producers.into_iter().find(|&p| rest(p) >= wanted).unwrap_or(least);
     let consumer = rest(producer);
     if consumer < estimate {
         return Err(NoPlan::Registers { needed: estimate, available: consumer });
     }
-    Ok(Registers { estimate, launch, producer, consumer, preparer })
+    Ok(Registers { estimate, launch, producer, consumer, converter })
 }
 
-fn reasons(product: &ProductLoop, hints: &Hints, plan: &Plan, (fit, wanted): (u32, u32)) -> Vec<String> {
+fn reasons(product: &DotLoop, hints: &Hints, plan: &Plan, (fit, wanted): (u32, u32)) -> Vec<String> {
     let p = &plan.prediction;
     let (m_groups, n_groups) = plan.groups;
     let warpgroups = if plan.consumers() == 1 { "warpgroup" } else { "warpgroups" };
@@ -533,26 +540,27 @@ fn reasons(product: &ProductLoop, hints: &Hints, plan: &Plan, (fit, wanted): (u3
             p.promotion
         ));
     }
-    if product.made_bytes() > 0 {
-        let copies = if product.copied == product.made { 2 } else { usize::from(product.copied.contains(&true)) };
+    if product.producer_bytes() > 0 {
+        let copies =
+            if product.copied == product.producer_computed { 2 } else { usize::from(product.copied.contains(&true)) };
         reasons.push(format!(
             "{} warps of the producer make {} bytes of each stage, {:.0} clocks, {}in an estimated {} registers",
             4 * plan.producers,
-            product.made_bytes(),
+            product.producer_bytes(),
             p.production,
             ["", "some of it by copies of their threads, ", "by copies of their threads, "][copies],
             product.producer_registers[plan.producers as usize - 1]
         ));
     }
-    if product.prepared_bytes() > 0 {
+    if product.converted_bytes() > 0 {
         let computed = product.computed.contains(&true);
         let why =
             if computed { "their elements are computed" } else { "the instruction wants them contiguous along K" };
-        let who = if plan.registers.preparer.is_some() { "a warpgroup of their own" } else { "those who multiply" };
+        let who = if plan.registers.converter.is_some() { "a warpgroup of their own" } else { "those who multiply" };
         reasons.push(format!(
             "{} bytes of each stage are changed in shared memory by {who}, {:.0} clocks: {why}",
-            product.prepared_bytes(),
-            p.preparation
+            product.converted_bytes(),
+            p.conversion
         ));
     }
     let place =

@@ -22,7 +22,7 @@ use crate::{
 };
 
 /// Loops of more operations are not searched.
-pub const MOST_NODES: usize = 20;
+pub const MAX_NODES: usize = 20;
 
 /// How a search ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -262,7 +262,7 @@ impl Searcher<'_> {
             times,
             agents: self.agents.clone(),
             units: self.units.clone(),
-            arms: [0; 4],
+            strategies: [0; 4],
         })
     }
 }

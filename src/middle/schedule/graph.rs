@@ -13,13 +13,13 @@ pub struct Pool {
 
 /// A unit of a pool is busy for `clocks`, from `start` clocks behind the beginning of the operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Use {
+pub struct Reservation {
     pub pool: usize,
     pub start: u32,
     pub clocks: u32,
 }
 
-impl Use {
+impl Reservation {
     fn covers(&self, clock: u32) -> bool {
         (self.start..self.start + self.clocks).contains(&clock)
     }
@@ -32,7 +32,7 @@ impl Use {
 
 /// Uses of one unit, one behind the other, may share a coarse clock: the first then takes the time of both, and the
 /// other none.
-fn join_touching(fine: &[Use], coarse: &mut [Use]) {
+fn join_touching(fine: &[Reservation], coarse: &mut [Reservation]) {
     for i in 0..coarse.len() {
         for j in i + 1..coarse.len() {
             let (a, b) = (coarse[i], coarse[j]);
@@ -58,7 +58,7 @@ pub struct Agent {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Node {
     pub name: String,
-    pub footprint: Vec<Use>,
+    pub footprint: Vec<Reservation>,
     /// Clocks for which its agent does nothing else.
     pub issue: u32,
     /// Registers of each thread that hold its results until their last use.

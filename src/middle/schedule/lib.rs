@@ -26,16 +26,16 @@
 //!
 //! The interval starts at the larger of two bounds ([`bounds`](bounds::minimum)), what the units are busy for and what
 //! values that come round take, and grows until [`place`](place::place) finds places for all: by one, or by less than a
-//! hundredth and back by halves. Loops of up to [`exact::MOST_NODES`] operations can be searched exhaustively as well.
+//! hundredth and back by halves. Loops of up to [`exact::MAX_NODES`] operations can be searched exhaustively as well.
 //! Every schedule can be checked against its loop by a few lines that share nothing with the search
 //! ([`Schedule::check`]).
 //!
 //! ```
-//! use tile_schedule::{Agent, Edge, Graph, Node, Pool, Settings, Use, overlap};
+//! use tile_schedule::{Agent, Edge, Graph, Node, Pool, Settings, Reservation, overlap};
 //!
 //! let node = |name: &str, pool, clocks| Node {
 //!     name: name.into(),
-//!     footprint: vec![Use { pool, start: 0, clocks }],
+//!     footprint: vec![Reservation { pool, start: 0, clocks }],
 //!     ..Node::default()
 //! };
 //! let edge = |from, to, latency| Edge { from, to, latency, distance: 0, crossing: 0, value: true };
@@ -64,5 +64,5 @@ mod solve;
 mod table;
 
 pub use bounds::Bound;
-pub use graph::{Agent, Edge, Graph, GraphError, Group, Node, Pool, Use};
-pub use solve::{FEWEST, Failure, Infeasible, Method, Obstacle, Schedule, Settings, overlap, serial, solve};
+pub use graph::{Agent, Edge, Graph, GraphError, Group, Node, Pool, Reservation};
+pub use solve::{Failure, Infeasible, MIN_NODES, Method, Obstacle, Schedule, Settings, overlap, serial, solve};

@@ -1,6 +1,6 @@
 //! Placement at a given interval, in the manner of Rau's iterative modulo scheduling.
 //!
-//! Groups of operations are placed one at a time, the one that the most waits for first. Four *arms* try it in their
+//! Groups of operations are placed one at a time, the one that the most waits for first. Four *strategies* try it in their
 //! order, until one succeeds:
 //!
 //! 1. *permutation*: the operations of the group one after the other, in every order of them, each where all that is
@@ -23,14 +23,14 @@ use std::ops::RangeInclusive;
 
 /// The ways to place a group, in the order in which they are tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Arm {
+pub enum Strategy {
     Permutation,
     Fusion,
     Ejection,
     Cost,
 }
 
-impl Arm {
+impl Strategy {
     pub const ALL: [Self; 4] = [Self::Permutation, Self::Fusion, Self::Ejection, Self::Cost];
 
     pub fn name(self) -> &'static str {
@@ -53,14 +53,14 @@ pub struct Placement {
     /// Units of the pools that each node has, in the order of its footprint.
     pub units: Vec<Units>,
     /// How many groups each arm placed.
-    pub arms: [u32; 4],
+    pub strategies: [u32; 4],
 }
 
 /// Why there is none.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Refusal {
+pub enum PlacementError {
     /// A node found no place within the budget: the last thing that was in its way.
-    Place { node: usize, conflict: Option<Conflict> },
+    Node { node: usize, conflict: Option<Conflict> },
     /// An agent would hold more registers than it has.
     Registers { agent: usize, held: u32 },
 }
@@ -75,7 +75,7 @@ const PLACES: i64 = 24;
 const NEIGHBOURS: usize = 6;
 
 /// Places all nodes at an interval, or says what did not fit. Nodes are placed at most `budget` times in all.
-pub fn place(graph: &Graph, interval: u32, budget: usize) -> Result<Placement, Refusal> {
+pub fn place(graph: &Graph, interval: u32, budget: usize) -> Result<Placement, PlacementError> {
     let heights = bounds::heights(graph, interval);
     let mut first = None;
     // What takes most of a unit is hard to place late; what the most waits for should not be late.
@@ -83,12 +83,12 @@ pub fn place(graph: &Graph, interval: u32, budget: usize) -> Result<Placement, R
     let by_height: Vec<(i64, i64)> = heights.iter().copied().zip(sizes.iter().copied()).collect();
     let by_size: Vec<(i64, i64)> = sizes.into_iter().zip(heights).collect();
     for priority in [by_height, by_size] {
-        match State::new(graph, interval, priority).run(budget) {
+        match Placer::new(graph, interval, priority).run(budget) {
             Ok(placement) => return Ok(placement),
             Err(refusal) => first = first.or(Some(refusal)),
         }
     }
-    Err(first.unwrap_or(Refusal::Place { node: 0, conflict: None }))
+    Err(first.unwrap_or(PlacementError::Node { node: 0, conflict: None }))
 }
 
 /// A place in the tables.
@@ -99,7 +99,7 @@ struct Spot {
     units: Units,
 }
 
-struct State<'a> {
+struct Placer<'a> {
     graph: &'a Graph,
     interval: i64,
     priority: Vec<(i64, i64)>,
@@ -112,7 +112,7 @@ struct State<'a> {
     ejected: Vec<u32>,
     unplaced: std::collections::BTreeSet<((i64, i64), std::cmp::Reverse<usize>)>,
     conflict: Option<Conflict>,
-    arms: [u32; 4],
+    strategies: [u32; 4],
 }
 
 /// First and last time at which a node may begin, as far as placed ones say.
@@ -122,7 +122,7 @@ struct Window {
     last: Option<i64>,
 }
 
-impl<'a> State<'a> {
+impl<'a> Placer<'a> {
     fn new(graph: &'a Graph, interval: u32, priority: Vec<(i64, i64)>) -> Self {
         let n = graph.nodes.len();
         let mut edges = vec![vec![]; n];
@@ -141,47 +141,47 @@ impl<'a> State<'a> {
             forced: vec![None; n],
             ejected: vec![0; n],
             conflict: None,
-            arms: [0; 4],
+            strategies: [0; 4],
         }
     }
 
-    fn run(mut self, budget: usize) -> Result<Placement, Refusal> {
+    fn run(mut self, budget: usize) -> Result<Placement, PlacementError> {
         let mut left = budget;
         while let Some(&(_, std::cmp::Reverse(node))) = self.unplaced.last() {
             let group = self.group_around(node);
             if left < group.len() {
-                return Err(Refusal::Place { node, conflict: self.conflict });
+                return Err(PlacementError::Node { node, conflict: self.conflict });
             }
             left -= group.len();
-            let placed = Arm::ALL.into_iter().position(|arm| match arm {
-                Arm::Permutation => self.permute(&group),
-                Arm::Fusion => self.fuse(&group),
-                Arm::Ejection => self.eject(&group),
-                Arm::Cost => self.cheapest(&group),
+            let placed = Strategy::ALL.into_iter().position(|arm| match arm {
+                Strategy::Permutation => self.permute(&group),
+                Strategy::Fusion => self.fuse(&group),
+                Strategy::Ejection => self.eject(&group),
+                Strategy::Cost => self.cheapest(&group),
             });
             match placed {
-                Some(arm) => self.arms[arm] += 1,
-                None => return Err(Refusal::Place { node, conflict: self.conflict }),
+                Some(arm) => self.strategies[arm] += 1,
+                None => return Err(PlacementError::Node { node, conflict: self.conflict }),
             }
         }
         self.finish()
     }
 
-    fn finish(mut self) -> Result<Placement, Refusal> {
+    fn finish(mut self) -> Result<Placement, PlacementError> {
         let mut peaks = self.peaks();
         if lifetimes::over_budget(self.graph, &peaks).is_some() {
             self.shorten_lives();
             peaks = self.peaks();
         }
         if let Some((agent, held)) = lifetimes::over_budget(self.graph, &peaks) {
-            return Err(Refusal::Registers { agent, held });
+            return Err(PlacementError::Registers { agent, held });
         }
         // Stages are counted from 0; whole intervals keep everything in its row.
         let (mut times, agents) = self.times();
         let least = times.iter().map(|t| t.div_euclid(self.interval)).min().unwrap_or(0) * self.interval;
         times.iter_mut().for_each(|t| *t -= least);
         let units = self.spots.into_iter().map(|s| s.map(|s| s.units).unwrap_or_default()).collect();
-        Ok(Placement { interval: self.interval as u32, times, agents, units, arms: self.arms })
+        Ok(Placement { interval: self.interval as u32, times, agents, units, strategies: self.strategies })
     }
 
     fn times(&self) -> (Vec<i64>, Vec<usize>) {

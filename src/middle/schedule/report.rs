@@ -105,7 +105,7 @@ fn method(schedule: &Schedule) -> String {
     match schedule.method {
         Method::Serial => "serial".into(),
         Method::Light => "light".into(),
-        Method::Placed => format!("placed ({})", solve::arms(&schedule.arms)),
+        Method::Placed => format!("placed ({})", solve::strategies(&schedule.strategies)),
         Method::Searched => "searched exhaustively".into(),
     }
 }

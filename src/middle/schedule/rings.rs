@@ -1,8 +1,8 @@
 //! Rings of stages: how many a schedule takes.
 //!
-//! Operations that bring tiles and those that read them take turns with the *stages* of a ring. A [`Step`] is one turn:
-//! it has a stage from when the tile must begin to come until its reader is known to be done with it. Turns follow each
-//! other as their readers do, those of several steps and of several iterations.
+//! Operations that bring tiles and those that read them take turns with the *stages* of a ring. A [`RingTile`] is one turn:
+//! it has a stage from when the tile must begin to come until its reader is known to be done with it. Sequence follow each
+//! other as their readers do, those of several tiles and of several iterations.
 //!
 //! ```text
 //! clock            0       4       8       12      16          interval 4
@@ -22,7 +22,7 @@ use crate::{
 
 /// A turn with a stage in each iteration.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct RingTile {
     /// Operations that bring the tile.
     pub fills: Vec<usize>,
     /// Clocks that it takes to come.
@@ -34,23 +34,23 @@ pub struct Step {
     pub back: u32,
 }
 
-/// Stages that the steps of a ring take, if none of them is to wait for one.
-pub fn stages(graph: &Graph, schedule: &Schedule, steps: &[Step]) -> u32 {
-    let turns = Turns::of(schedule, steps);
+/// Stages that the tiles of a ring take, if none of them is to wait for one.
+pub fn stages(graph: &Graph, schedule: &Schedule, tiles: &[RingTile]) -> u32 {
+    let turns = Sequence::of(schedule, tiles);
     let wide = i64::from(schedule.interval);
-    let begin = |step: &Step, iteration: i64| i64::from(schedule.times[step.reader]) + wide * iteration;
+    let begin = |tile: &RingTile, iteration: i64| i64::from(schedule.times[tile.reader]) + wide * iteration;
     let comes = |turn: i64| {
-        let (step, iteration) = turns.at(turn);
-        begin(&steps[step], iteration) - i64::from(steps[step].lead)
+        let (tile, iteration) = turns.at(turn);
+        begin(&tiles[tile], iteration) - i64::from(tiles[tile].lead)
     };
     // A later turn cannot have to come earlier if it begins that much later.
-    let longest = steps.iter().map(|s| i64::from(s.lead)).max().unwrap_or(0);
+    let longest = tiles.iter().map(|s| i64::from(s.lead)).max().unwrap_or(0);
     let behind = turns.number() * (longest / wide + 2);
     let must_come = |turn: i64| (turn..=turn + behind).map(comes).min().unwrap_or(0);
     // A reader is known to be done when its result is used, or the next reader that adds to it has begun.
     let is_free = |turn: i64| {
-        let (step, iteration) = turns.at(turn);
-        let s = &steps[step];
+        let (tile, iteration) = turns.at(turn);
+        let s = &tiles[tile];
         let uses = graph.edges.iter().filter(|e| e.from == s.reader && e.value);
         let first = uses.map(|e| i64::from(schedule.times[e.to]) + wide * (iteration + i64::from(e.distance))).min();
         let done = begin(s, iteration) + i64::from(s.done);
@@ -62,56 +62,56 @@ pub fn stages(graph: &Graph, schedule: &Schedule, steps: &[Step]) -> u32 {
 
 /// What holds a schedule to a ring of so many stages, as long as readers keep the order that they have in `schedule`:
 /// edges from the reader of a stage to what brings the next tile there.
-pub fn limit(schedule: &Schedule, steps: &[Step], stages: u32) -> Vec<Edge> {
-    let turns = Turns::of(schedule, steps);
+pub fn limit(schedule: &Schedule, tiles: &[RingTile], stages: u32) -> Vec<Edge> {
+    let turns = Sequence::of(schedule, tiles);
     let edges = (0..turns.number()).flat_map(|turn| {
-        let ((step, iteration), (before, its)) = (turns.at(turn), turns.at(turn - i64::from(stages)));
+        let ((tile, iteration), (before, its)) = (turns.at(turn), turns.at(turn - i64::from(stages)));
         // Readers of a later iteration may come first; such an order cannot be asked for.
         let distance = u32::try_from(iteration - its).ok();
         let edge = move |(fill, distance): (usize, u32)| {
-            let (from, latency) = (steps[before].reader, steps[before].done);
-            Edge { from, to: fill, latency, distance, crossing: steps[before].back, value: false }
+            let (from, latency) = (tiles[before].reader, tiles[before].done);
+            Edge { from, to: fill, latency, distance, crossing: tiles[before].back, value: false }
         };
-        steps[step].fills.iter().filter_map(move |fill| Some((*fill, distance?))).map(edge)
+        tiles[tile].fills.iter().filter_map(move |fill| Some((*fill, distance?))).map(edge)
     });
     edges.collect()
 }
 
 /// The turns of a ring, numbered in their order.
-struct Turns {
-    /// The steps of an interval in the order of their readers, with the iterations that each is behind.
+struct Sequence {
+    /// The tiles of an interval in the order of their readers, with the iterations that each is behind.
     order: Vec<(usize, i64)>,
 }
 
-impl Turns {
-    fn of(schedule: &Schedule, steps: &[Step]) -> Self {
-        let time = |s: &Step| i64::from(schedule.times[s.reader]);
+impl Sequence {
+    fn of(schedule: &Schedule, tiles: &[RingTile]) -> Self {
+        let time = |s: &RingTile| i64::from(schedule.times[s.reader]);
         let wide = i64::from(schedule.interval);
-        let first = steps.iter().map(time).min().unwrap_or(0);
-        let mut order: Vec<(i64, usize, i64)> = steps
+        let first = tiles.iter().map(time).min().unwrap_or(0);
+        let mut order: Vec<(i64, usize, i64)> = tiles
             .iter()
             .enumerate()
             .map(|(i, s)| ((time(s) - first).rem_euclid(wide), i, (time(s) - first).div_euclid(wide)))
             .collect();
         order.sort_unstable();
-        Self { order: order.into_iter().map(|(_, step, behind)| (step, behind)).collect() }
+        Self { order: order.into_iter().map(|(_, tile, behind)| (tile, behind)).collect() }
     }
 
     fn number(&self) -> i64 {
         self.order.len() as i64
     }
 
-    /// The step and the iteration of a turn.
+    /// The tile and the iteration of a turn.
     fn at(&self, turn: i64) -> (usize, i64) {
-        let (step, behind) = self.order[turn.rem_euclid(self.number()) as usize];
-        (step, turn.div_euclid(self.number()) - behind)
+        let (tile, behind) = self.order[turn.rem_euclid(self.number()) as usize];
+        (tile, turn.div_euclid(self.number()) - behind)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Agent, Node, Pool, Settings, Use, overlap};
+    use crate::{Agent, Node, Pool, Reservation, Settings, overlap};
 
     /// Products on one unit, each with a copy of its own, by agents of their own.
     fn loop_of(products: &[u32], copy: u32) -> Graph {
@@ -122,7 +122,7 @@ mod tests {
         };
         for clocks in products {
             let load = Node { name: "load".into(), issue: 1, asynchronous: true, agents: vec![0], ..Node::default() };
-            let footprint = vec![Use { pool: 0, start: 0, clocks: *clocks }];
+            let footprint = vec![Reservation { pool: 0, start: 0, clocks: *clocks }];
             let product = Node { name: "product".into(), footprint, issue: 1, agents: vec![1], ..load.clone() };
             let from = graph.nodes.len();
             graph.nodes.extend([load, product]);
@@ -131,8 +131,8 @@ mod tests {
         graph
     }
 
-    fn steps(graph: &Graph, lead: u32, done: u32) -> Vec<Step> {
-        let of = |i| Step { fills: vec![i], lead, reader: i + 1, done, back: 50 };
+    fn tiles(graph: &Graph, lead: u32, done: u32) -> Vec<RingTile> {
+        let of = |i| RingTile { fills: vec![i], lead, reader: i + 1, done, back: 50 };
         (0..graph.nodes.len()).step_by(2).map(of).collect()
     }
 
@@ -144,18 +144,18 @@ mod tests {
         graph.edges.push(Edge { from: 1, to: 1, latency: 1024, distance: 1, crossing: 0, value: true });
         let schedule = overlap(&graph, &Settings::default()).unwrap();
         assert_eq!(schedule.interval, 1024);
-        assert_eq!(stages(&graph, &schedule, &steps(&graph, 1640, 1188)), 3);
+        assert_eq!(stages(&graph, &schedule, &tiles(&graph, 1640, 1188)), 3);
         // What comes at once leaves two, since a product is known to be done when the next has begun.
-        assert_eq!(stages(&graph, &schedule, &steps(&graph, 0, 900)), 2);
+        assert_eq!(stages(&graph, &schedule, &tiles(&graph, 0, 900)), 2);
         graph.edges.pop();
-        assert_eq!(stages(&graph, &schedule, &steps(&graph, 0, 900)), 1);
+        assert_eq!(stages(&graph, &schedule, &tiles(&graph, 0, 900)), 1);
     }
 
     /// Two products of an iteration take turns, and a ring that is too small makes the interval longer.
     #[test]
     fn a_small_ring_holds_a_schedule_back() {
         let mut graph = loop_of(&[500, 500], 2000);
-        let all = steps(&graph, 2000, 700);
+        let all = tiles(&graph, 2000, 700);
         let schedule = overlap(&graph, &Settings::default()).unwrap();
         assert_eq!(schedule.interval, 1000);
         let needed = stages(&graph, &schedule, &all);
@@ -172,11 +172,11 @@ mod tests {
     #[test]
     fn turns_are_those_of_the_readers() {
         let graph = loop_of(&[100, 100], 10);
-        let all = steps(&graph, 10, 120);
-        let mut schedule = overlap(&graph, &Settings { largest: Some(1000), ..Settings::default() }).unwrap();
+        let all = tiles(&graph, 10, 120);
+        let mut schedule = overlap(&graph, &Settings { max_interval: Some(1000), ..Settings::default() }).unwrap();
         (schedule.interval, schedule.times) = (400, vec![0, 10, 0, 510]);
         // In order: product 0 of iteration i + 1 at 410, product 1 of iteration i at 510.
-        assert_eq!(Turns::of(&schedule, &all).order, [(0, 0), (1, 1)]);
+        assert_eq!(Sequence::of(&schedule, &all).order, [(0, 0), (1, 1)]);
         assert_eq!(stages(&graph, &schedule, &all), 2);
         let edges: Vec<_> = limit(&schedule, &all, 1).iter().map(|e| (e.from, e.to, e.distance)).collect();
         // The second turn waits for product 0 of a later iteration, which no edge can say.

@@ -5,7 +5,7 @@ use crate::{
     exact::{self, Search},
     graph::{Graph, GraphError},
     lifetimes,
-    place::{self, Arm, Placement, Refusal},
+    place::{self, Placement, PlacementError, Strategy},
     table::Conflict,
 };
 use std::fmt;
@@ -23,12 +23,12 @@ pub struct Settings {
     pub serial: bool,
     /// The largest interval to try; none: that of iterations one after the other, which are the schedule if no overlap
     /// is found.
-    pub largest: Option<u32>,
+    pub max_interval: Option<u32>,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { exhaustive: false, rows: 4096, serial: false, largest: None }
+        Self { exhaustive: false, rows: 4096, serial: false, max_interval: None }
     }
 }
 
@@ -67,8 +67,8 @@ pub struct Schedule {
     pub row: u32,
     /// Most registers that each agent holds at a time.
     pub registers: Vec<u32>,
-    /// How many groups each arm placed, as in [`Arm::ALL`].
-    pub arms: [u32; 4],
+    /// How many groups each arm placed, as in [`Strategy::ALL`].
+    pub strategies: [u32; 4],
 }
 
 impl Schedule {
@@ -153,17 +153,17 @@ pub enum Failure {
 
 /// No interval up to the largest is feasible; this is what stood in the way last.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("modulo scheduler returned no feasible II: the largest tried is {largest}, where {what}")]
+#[error("modulo scheduler returned no feasible II: the largest tried is {max_interval}, where {obstacle}")]
 pub struct Infeasible {
-    pub largest: u32,
-    pub what: Obstacle,
+    pub max_interval: u32,
+    pub obstacle: Obstacle,
 }
 
 /// What stood in the way.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Obstacle {
     /// An operation had no place.
-    Place {
+    Node {
         node: String,
         /// What it keeps busy, as `pool:start+clocks`.
         footprint: Vec<String>,
@@ -185,7 +185,7 @@ pub enum Obstacle {
 impl fmt::Display for Obstacle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Place { node, footprint, pool, row } => {
+            Self::Node { node, footprint, pool, row } => {
                 let rows = row.map_or(String::new(), |r| format!(" in row {r}"));
                 let pool = pool.as_deref().map_or("its agents".into(), |p| format!("pool '{p}'"));
                 let footprint = if footprint.is_empty() { "nothing".to_owned() } else { footprint.join(", ") };
@@ -198,7 +198,7 @@ impl fmt::Display for Obstacle {
 }
 
 /// Loops of fewer operations are not worth a schedule.
-pub const FEWEST: usize = 8;
+pub const MIN_NODES: usize = 8;
 /// Placements at one interval: so many for each node, and at least so many in all.
 const BUDGET: usize = 3;
 const LEAST_BUDGET: usize = 64;
@@ -213,11 +213,11 @@ const VISITED: u64 = 8;
 /// Rows up to which it is tried: it enumerates them.
 const SEARCHED_ROWS: u32 = 64;
 
-/// Schedules a loop: one iteration after the other where that is asked for, where there are fewer than [`FEWEST`]
+/// Schedules a loop: one iteration after the other where that is asked for, where there are fewer than [`MIN_NODES`]
 /// operations, or where none is asynchronous, and overlapped otherwise.
 pub fn solve(graph: &Graph, settings: &Settings) -> Result<Schedule, Failure> {
     graph.check()?;
-    let gain = graph.nodes.len() >= FEWEST && graph.nodes.iter().any(|n| n.asynchronous);
+    let gain = graph.nodes.len() >= MIN_NODES && graph.nodes.iter().any(|n| n.asynchronous);
     if settings.serial || !gain { serial(graph) } else { overlap(graph, settings) }
 }
 
@@ -246,15 +246,15 @@ pub fn serial(graph: &Graph) -> Result<Schedule, Failure> {
     let reason = Bound::Serial { clocks: interval };
     let units = graph.nodes.iter().map(|n| first_units(&n.footprint)).collect();
     let placement =
-        Placement { interval, times: times.iter().map(|t| i64::from(*t)).collect(), agents, units, arms: [0; 4] };
+        Placement { interval, times: times.iter().map(|t| i64::from(*t)).collect(), agents, units, strategies: [0; 4] };
     Ok(finish(graph, placement, Method::Serial, reason, 1, false))
 }
 
 /// Units of a node that has all for itself: the first of each pool, or one beside it for a use at the same time.
-fn first_units(footprint: &[crate::graph::Use]) -> Vec<usize> {
+fn first_units(footprint: &[crate::graph::Reservation]) -> Vec<usize> {
     let mut units: Vec<usize> = vec![];
     for (i, u) in footprint.iter().enumerate() {
-        let meets = |e: &crate::graph::Use| e.pool == u.pool && e.meets(u);
+        let meets = |e: &crate::graph::Reservation| e.pool == u.pool && e.meets(u);
         let taken: Vec<usize> =
             footprint[..i].iter().zip(&units).filter(|(e, _)| meets(e)).map(|(_, at)| *at).collect();
         units.push((0..).find(|unit| !taken.contains(unit)).unwrap_or(0));
@@ -273,10 +273,10 @@ pub fn overlap(graph: &Graph, settings: &Settings) -> Result<Schedule, Failure> 
     let row = minimum.clocks().div_ceil(settings.rows).max(1);
     let coarse = if row > 1 { graph.in_units_of(row) } else { graph.clone() };
     let least = bounds::minimum(&coarse).clocks();
-    let largest = settings.largest.map_or_else(|| coarse.serial_length().max(least), |clocks| clocks / row);
+    let largest = settings.max_interval.map_or_else(|| coarse.serial_length().max(least), |clocks| clocks / row);
     if least > largest {
-        let what = Obstacle::Bound { clocks: least * row };
-        return Err(Box::new(Infeasible { largest: largest * row, what }).into());
+        let obstacle = Obstacle::Bound { clocks: least * row };
+        return Err(Box::new(Infeasible { max_interval: largest * row, obstacle }).into());
     }
     let placed = heuristic(&coarse, least, largest);
     let (best, found_at) = match &placed {
@@ -285,7 +285,7 @@ pub fn overlap(graph: &Graph, settings: &Settings) -> Result<Schedule, Failure> 
     };
     let mut optimal = best.is_some_and(|p| p.interval == least && row == 1);
     let mut searched = None;
-    if settings.exhaustive && graph.nodes.len() <= exact::MOST_NODES && !optimal {
+    if settings.exhaustive && graph.nodes.len() <= exact::MAX_NODES && !optimal {
         let step = row.max(minimum.clocks().div_ceil(SEARCHED_ROWS));
         let small = if step > row { graph.in_units_of(step) } else { coarse.clone() };
         let step = step.max(1);
@@ -321,10 +321,10 @@ pub fn overlap(graph: &Graph, settings: &Settings) -> Result<Schedule, Failure> 
     // The placement starts operations as early as it can and shortens lives afterwards, and may hold more at any
     // interval than iterations one after the other do.
     let refused = infeasible(&coarse, largest * row, row, refusal);
-    if settings.largest.is_none() {
+    if settings.max_interval.is_none() {
         let mut alone = serial(graph)?;
         if alone.check(graph).is_ok() {
-            alone.reason = Bound::NoOverlap { clocks: alone.interval, obstacle: refused.what };
+            alone.reason = Bound::NoOverlap { clocks: alone.interval, obstacle: refused.obstacle };
             return Ok(alone);
         }
     }
@@ -333,7 +333,7 @@ pub fn overlap(graph: &Graph, settings: &Settings) -> Result<Schedule, Failure> 
 
 /// The first interval at which everything is placed. Long ones grow by more than one, and what has been left out below
 /// the first that will do is halved until there is nothing between.
-fn heuristic(graph: &Graph, least: u32, largest: u32) -> Result<Placement, Refusal> {
+fn heuristic(graph: &Graph, least: u32, largest: u32) -> Result<Placement, PlacementError> {
     let budget = LEAST_BUDGET.max(BUDGET * graph.nodes.len());
     let (mut failed, mut interval) = (least.saturating_sub(1), least);
     let mut found = loop {
@@ -354,26 +354,27 @@ fn heuristic(graph: &Graph, least: u32, largest: u32) -> Result<Placement, Refus
     Ok(found)
 }
 
-fn infeasible(graph: &Graph, largest: u32, row: u32, refusal: Refusal) -> Infeasible {
-    let what = match refusal {
-        Refusal::Place { node, conflict } => {
+fn infeasible(graph: &Graph, largest: u32, row: u32, refusal: PlacementError) -> Infeasible {
+    let obstacle = match refusal {
+        PlacementError::Node { node, conflict } => {
             let n = &graph.nodes[node];
-            let part =
-                |u: &crate::graph::Use| format!("{}:{}+{}", graph.pools[u.pool].name, u.start * row, u.clocks * row);
+            let part = |u: &crate::graph::Reservation| {
+                format!("{}:{}+{}", graph.pools[u.pool].name, u.start * row, u.clocks * row)
+            };
             let pool = |c: Conflict| c.pool.map(|p| graph.pools[p].name.clone());
-            Obstacle::Place {
+            Obstacle::Node {
                 node: n.name.clone(),
                 footprint: n.footprint.iter().map(part).collect(),
                 pool: conflict.and_then(pool),
                 row: conflict.map(|c| c.row * row),
             }
         }
-        Refusal::Registers { agent, held } => {
+        PlacementError::Registers { agent, held } => {
             let a = &graph.agents[agent];
             Obstacle::Registers { agent: a.name.clone(), held, most: a.registers.unwrap_or(u32::MAX) }
         }
     };
-    Infeasible { largest, what }
+    Infeasible { max_interval: largest, obstacle }
 }
 
 /// A schedule in rows of so many clocks becomes one in clocks.
@@ -417,7 +418,7 @@ fn light(graph: &Graph) -> Result<Schedule, Failure> {
         return serial(graph);
     }
     let units = vec![vec![]; agents.len()];
-    let placement = Placement { interval: minimum.clocks(), times, agents, units, arms: [0; 4] };
+    let placement = Placement { interval: minimum.clocks(), times, agents, units, strategies: [0; 4] };
     Ok(finish(graph, placement, Method::Light, minimum, 1, false))
 }
 
@@ -450,12 +451,12 @@ fn finish(graph: &Graph, p: Placement, method: Method, reason: Bound, row: u32, 
         reason,
         optimal,
         row,
-        arms: p.arms,
+        strategies: p.strategies,
     }
 }
 
 /// How many groups each arm placed, in words.
-pub fn arms(counts: &[u32; 4]) -> String {
-    let parts = Arm::ALL.iter().zip(counts).filter(|(_, n)| **n > 0);
+pub fn strategies(counts: &[u32; 4]) -> String {
+    let parts = Strategy::ALL.iter().zip(counts).filter(|(_, n)| **n > 0);
     parts.map(|(arm, n)| format!("{} {n}", arm.name())).collect::<Vec<_>>().join(", ")
 }

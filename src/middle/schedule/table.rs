@@ -1,6 +1,6 @@
 //! Reservation tables: who keeps which unit busy, in each clock of the interval.
 
-use crate::graph::{Graph, Use};
+use crate::graph::{Graph, Reservation};
 
 /// One row: a unit, or an agent, clock by clock.
 #[derive(Clone, Debug)]
@@ -164,7 +164,7 @@ impl Tables {
     }
 
     /// Whether two uses of one node meet.
-    fn uses_meet(&self, a: &Use, b: &Use) -> bool {
+    fn uses_meet(&self, a: &Reservation, b: &Reservation) -> bool {
         meet(self.interval, (a.start % self.interval, a.clocks), (b.start % self.interval, b.clocks))
     }
 
@@ -174,7 +174,7 @@ impl Tables {
     }
 
     /// A unit for one use, beside the earlier ones of the node, which are not in the table yet.
-    fn unit(&self, earlier: &[Use], units: &[usize], u: Use, time: i64) -> Result<usize, Conflict> {
+    fn unit(&self, earlier: &[Reservation], units: &[usize], u: Reservation, time: i64) -> Result<usize, Conflict> {
         if u.clocks == 0 {
             // A part of an earlier one.
             let same = earlier.iter().zip(units).rev().find(|(e, _)| e.pool == u.pool);
@@ -236,7 +236,7 @@ impl Tables {
         let n = &graph.nodes[node];
         let mut all: Vec<usize> = self.agents[agent].owners(self.clock(time), n.issue).collect();
         // Each use takes a unit of its own; two uses of one node may share one only if they do not meet.
-        let mut chosen: Vec<(Use, usize)> = vec![];
+        let mut chosen: Vec<(Reservation, usize)> = vec![];
         for u in &n.footprint {
             let clock = self.clock(time + i64::from(u.start));
             let rows = self.pools[u.pool].iter().enumerate();
@@ -300,7 +300,7 @@ mod tests {
 
     fn graph(units: u32, uses: &[(u32, u32)]) -> Graph {
         let node = |(start, clocks): &(u32, u32)| Node {
-            footprint: vec![Use { pool: 0, start: *start, clocks: *clocks }],
+            footprint: vec![Reservation { pool: 0, start: *start, clocks: *clocks }],
             ..Node::default()
         };
         Graph {
@@ -361,7 +361,7 @@ mod tests {
     #[test]
     fn uses_of_one_node_do_not_share_a_clock() {
         let mut g = graph(1, &[(0, 2)]);
-        g.nodes[0].footprint.push(Use { pool: 0, start: 4, clocks: 2 });
+        g.nodes[0].footprint.push(Reservation { pool: 0, start: 4, clocks: 2 });
         assert!(Tables::new(&g, 4).probe(&g, 0, 0, 0).is_err());
         assert!(Tables::new(&g, 6).probe(&g, 0, 0, 0).is_ok());
     }

@@ -87,7 +87,7 @@ nv_tileaa.func @alone_with_copies(%p: !nv_tileas.pipeline<2>, %it: !nv_tileas.pi
 nv_tileaa.func @two_words_for_three_barriers() attributes {numWarps = 4 : i64} {
   %w = nv_tileas.alloc_tensor : <4xi64, #words>
   // expected-error @below {{needs three barriers for each of 2 stages}}
-  %p = nv_tileas.async.pipeline.create_pipeline %w consumers 4 preparers 4 : <4xi64, #words> -> <2>
+  %p = nv_tileas.async.pipeline.create_pipeline %w consumers 4 converters 4 : <4xi64, #words> -> <2>
   nv_tileaa.return
 }
 // -----
@@ -100,8 +100,8 @@ nv_tileaa.func @nobody_prepares() attributes {numWarps = 4 : i64} {
   %w = nv_tileas.alloc_tensor : <4xi64, #words>
   %p = nv_tileas.async.pipeline.create_pipeline %w consumers 4 : <4xi64, #words> -> <2>
   %it = nv_tileas.async.pipeline.create_iterator %p : <2>
-  // expected-error @below {{is about stages that are prepared, and the pipeline has no preparers}}
-  %t = nv_tileas.async.pipeline.consumer_wait %p[%it] prepared : <2>
+  // expected-error @below {{is about stages that are converted, and the pipeline has no converters}}
+  %t = nv_tileas.async.pipeline.consumer_wait %p[%it] converted : <2>
   nv_tileaa.return
 }
 // -----
@@ -114,8 +114,8 @@ nv_tileaa.func @nobody_is_told() attributes {numWarps = 4 : i64} {
   %w = nv_tileas.alloc_tensor : <4xi64, #words>
   %p = nv_tileas.async.pipeline.create_pipeline %w consumers 4 : <4xi64, #words> -> <2>
   %it = nv_tileas.async.pipeline.create_iterator %p : <2>
-  // expected-error @below {{is about stages that are prepared, and the pipeline has no preparers}}
-  nv_tileas.async.pipeline.producer_commit %p[%it] prepared : <2>
+  // expected-error @below {{is about stages that are converted, and the pipeline has no converters}}
+  nv_tileas.async.pipeline.producer_commit %p[%it] converted : <2>
   nv_tileaa.return
 }
 // -----
@@ -125,8 +125,8 @@ nv_tileaa.func @nobody_is_told() attributes {numWarps = 4 : i64} {
 !stage = !nv_tileas.memdesc<128x128xi8, #from>
 !turned = !nv_tileas.memdesc<128x128xi8, #to>
 nv_tileaa.func @both(%p: !nv_tileas.pipeline<2>, %it: !nv_tileas.pipeline_iterator) attributes {numWarps = 4 : i64} {
-  // expected-error @below {{says that copies are done, or that a stage is prepared, and not both}}
-  nv_tileas.async.pipeline.producer_commit %p[%it] copies prepared : <2>
+  // expected-error @below {{says that copies are done, or that a stage is converted, and not both}}
+  nv_tileas.async.pipeline.producer_commit %p[%it] copies converted : <2>
   nv_tileaa.return
 }
 // -----
@@ -137,7 +137,7 @@ nv_tileaa.func @both(%p: !nv_tileas.pipeline<2>, %it: !nv_tileas.pipeline_iterat
 !turned = !nv_tileas.memdesc<128x128xi8, #to>
 nv_tileaa.func @makes_and_changes(%p: !nv_tileas.pipeline<2>, %it: !nv_tileas.pipeline_iterator, %x: f16) attributes {numWarps = 4 : i64} {
   // expected-error @below {{changes a stage that is filled, and makes no tile}}
-  nv_tileas.async.pipeline.produce_one warps 4 fast 1 or_copy prepares {
+  nv_tileas.async.pipeline.produce_one warps 4 fast 1 or_copy converts {
     nv_tileas.yield
   }
   nv_tileaa.return
@@ -150,7 +150,7 @@ nv_tileaa.func @makes_and_changes(%p: !nv_tileas.pipeline<2>, %it: !nv_tileas.pi
 !turned = !nv_tileas.memdesc<128x128xi8, #to>
 nv_tileaa.func @elsewhere(%x: !stage, %y: !turned) attributes {numWarps = 4 : i64} {
   // expected-error @below {{has a destination that is not its source under another type}}
-  nv_tileas.local_turn %x, %y : !stage, !turned
+  nv_tileas.local_transpose %x, %y : !stage, !turned
   nv_tileaa.return
 }
 // -----
@@ -162,6 +162,6 @@ nv_tileaa.func @elsewhere(%x: !stage, %y: !turned) attributes {numWarps = 4 : i6
 nv_tileaa.func @words(%x: !nv_tileas.memdesc<4xi32, #words>) attributes {numWarps = 4 : i64} {
   %y = nv_tileas.memdesc_reinterpret %x : !nv_tileas.memdesc<4xi32, #words> -> !nv_tileas.memdesc<4xi32, #words>
   // expected-error @below {{turns tiles of bytes, got 'i32'}}
-  nv_tileas.local_turn %x, %y : !nv_tileas.memdesc<4xi32, #words>, !nv_tileas.memdesc<4xi32, #words>
+  nv_tileas.local_transpose %x, %y : !nv_tileas.memdesc<4xi32, #words>, !nv_tileas.memdesc<4xi32, #words>
   nv_tileaa.return
 }

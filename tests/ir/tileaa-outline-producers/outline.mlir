@@ -1,4 +1,4 @@
-// RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileaa-plan-products{compute-capability=sm_90},tileaa-outline-producers)' | FileCheck %s
+// RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileaa-plan-dots{compute-capability=sm_90},tileaa-outline-producers)' | FileCheck %s
 // What makes an operand goes to the producer's warps, with what comes from outside of the loop; nothing of it stays with
 // the product, and the mark is gone.
 

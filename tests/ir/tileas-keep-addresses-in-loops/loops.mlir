@@ -24,12 +24,12 @@ gpu.module @kernels {
     // CHECK-NEXT: } {nv_tileas.addresses_in_loop}
     }
     // So is a loop of warps that change stages for products.
-    // CHECK: producer_commit %{{.*}}[%{{.*}}] prepared :
+    // CHECK: producer_commit %{{.*}}[%{{.*}}] converted :
     // CHECK-NEXT: }{{$}}
     // CHECK-NEXT: } {nv_tileas.addresses_in_loop}
     scf.for %i = %c0 to %k step %c1 : i32 {
       scf.for %j = %c0 to %k step %c1 : i32 {
-        nv_tileas.async.pipeline.producer_commit %pipeline[%it] prepared : <2>
+        nv_tileas.async.pipeline.producer_commit %pipeline[%it] converted : <2>
       }
     }
     // A loop without a product leaves LLVM its freedom.

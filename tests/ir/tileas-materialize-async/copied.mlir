@@ -1,4 +1,4 @@
-// RUN: tileiras-opt %s --split-input-file --pass-pipeline='builtin.module(tileaa-plan-products{compute-capability=sm_90},tileaa-outline-producers,convert-tileaa-to-tileas{compute-capability=sm_90},tileas-assign-dot-layouts{compute-capability=sm_90},tileas-assign-load-store-layouts{compute-capability=sm_90},tileas-remove-layout-conversions,tileas-materialize-async,tileas-specialize-agents,tileas-prefetch-tiles)' | FileCheck %s
+// RUN: tileiras-opt %s --split-input-file --pass-pipeline='builtin.module(tileaa-plan-dots{compute-capability=sm_90},tileaa-outline-producers,convert-tileaa-to-tileas{compute-capability=sm_90},tileas-assign-dot-layouts{compute-capability=sm_90},tileas-assign-load-store-layouts{compute-capability=sm_90},tileas-remove-layout-conversions,tileas-materialize-async,tileas-specialize-agents,tileas-prefetch-tiles)' | FileCheck %s
 // What a producer's warps only load they copy to the stage themselves: a thread arrives when its copies are done, and
 // whoever multiplies fences behind the wait. The addresses are there before the stage is empty; nothing is loaded ahead.
 

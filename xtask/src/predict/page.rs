@@ -130,9 +130,9 @@ fn at_clocks(rows: &[AtClock]) -> String {
     let most = errors.iter().copied().fold(0.0, f64::max);
     let mut out = format!(
         "## At the clock that was seen\n\n\
-         The best variant of each case was timed again, in turn with other competitors'. Where the clock was looked at \
-         three times or more meanwhile, here is the prediction at the median of what was seen. {} kernels; error: median \
-         {:.1} %, most {most:.1} %.\n\n\
+         The best variant of each case was timed a second time, interleaved with its competitors. The table has the \
+         kernels whose clock was sampled at least three times during that timing, predicted at the median of the \
+         samples: {} kernels, error {:.1} % in the median, {most:.1} % at most.\n\n\
          | case | variant | MHz | measured us | predicted us | ratio |\n|---|---|---|---|---|---|\n",
         rows.len(),
         median(errors)
@@ -210,8 +210,9 @@ fn with_clocks(rows: &[(Timed, Prediction)], clocks: &BTreeMap<super::clock::Key
     }
     let mut out = String::from(
         "## With the clock that the log implies\n\n\
-         What draws more than the limit of power lowers the clock, and the next timing begins with it. The log says what \
-         ran when; the model of power ([timing.md](timing.md#power)) makes clocks of that. Predictions at these clocks: ",
+         A kernel that draws more than the power limit lowers the clock, and the next timing starts at that clock. The \
+         log records when each kernel ran; the power model ([timing.md](../timing.md#power)) derives the clocks from it. \
+         Predictions at these clocks: ",
     );
     let _ = writeln!(
         out,
@@ -269,7 +270,7 @@ pub fn page(
     if !subject.looked_at.is_empty() {
         let _ = write!(
             out,
-            " Without the cases that were looked at while the model was made ({}): median {:.1} %, most {:.1} % of {}.",
+            " Without the cases that were examined during the model's development ({}): median {:.1} %, most {:.1} % of {}.",
             subject.looked_at.join(", "),
             100.0 * median(rest.clone()),
             most(&rest),

@@ -126,18 +126,18 @@ fn table(cases: &[Case], best: &BTreeMap<&str, (&str, Prediction)>, source: &Sou
     // Writing to a string cannot fail.
     let _ = writeln!(out, "# Scoreboard as predicted: {}\n", source.machine.device);
     out.push_str(
-        "Microseconds. The times of others were measured; ours are *predicted*, for the best of our variants, by the\n\
-         timing model of the simulator ([timing.md](timing.md)), at the clock that the GPU had while the others were\n\
-         measured, or its highest one where nobody looked. The last column is the best of the others over ours: above\n\
-         1.00 we would be faster, if the prediction holds.\n\n\
-         How far predictions hold is told by [timing-h100.md](timing-h100.md), and for kernels with products by\n\
-         warpgroups by [timing-triton.md](timing-triton.md). \"Ours, measured\" is what the compiler of the run's day made,\n\
-         whose products were those of warps; later ones have been measured on an H200 only ([performance.md](performance.md)).\n\
-         The kernels of rows and of vector addition have not changed since, so that the two columns of ours show there by\n\
-         how much the prediction is too good. Where all others are missing nobody had been measured on this machine.\n\n\
-         Inputs are zeros, but for what says how much work there is. In attention no maximum grows then, so that sums\n\
-         are never scaled ([warpgroup-products.md](warpgroup-products.md)): with others it takes longer. What fills the\n\
-         result of a split sum with zeros is left out.\n\n",
+        "Times are in microseconds. The competitors' times were measured. Ours are *predicted*, for the best of our\n\
+         variants, by the simulator's timing model ([timing.md](../timing.md)). The clock is the one the GPU ran at\n\
+         during the competitors' measurement, or the highest one if it was not sampled. The last column divides the best\n\
+         competitor's time by ours: above 1.00 ours is faster, if the prediction holds.\n\n\
+         [timing.md](../timing.md#accuracy) says how accurate predictions are. \"Ours, measured\" is the compiler of the\n\
+         day of the run, which used `mma.sync` only; `wgmma` kernels have been measured on an H200 only\n\
+         ([performance.md](../performance.md)). Row kernels and vector addition have not changed since, so for them the\n\
+         difference between our two columns is the error of the prediction. Cases without competitors were not measured\n\
+         on this machine.\n\n\
+         Inputs are zeros, except arrays that determine the amount of work. In attention the row maximum then never\n\
+         grows, and the accumulator is never rescaled ([warp-specialized-dots.md](../warp-specialized-dots.md)); other\n\
+         inputs take longer. The kernel that zero-fills the result of a split-K matmul is not counted.\n\n",
     );
     let _ = writeln!(
         out,

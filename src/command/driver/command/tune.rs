@@ -99,9 +99,12 @@ impl Session<'_> {
     /// The machine to predict for.
     fn machine_of(&mut self, call: &Call, first: &Point) -> Step<String> {
         let Judge::Predicted(named) = &call.judge else { return Ok(String::new()) };
-        let machine = named.clone().unwrap_or_else(|| options_of(call, first).target.name.to_owned());
-        match Machine::named(&machine) {
-            Ok(_) => Ok(machine),
+        let machine = match named {
+            Some(name) => Machine::named(name),
+            None => Machine::of_target(options_of(call, first).target.name),
+        };
+        match machine {
+            Ok(machine) => Ok(machine.name),
             Err(e) => {
                 let d = Diagnostic::error(Code::BadConfiguration, format!("{e}"));
                 Err(self.fail(d.note("--machine says which to predict for, and --gpu-name which to compile for")))

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 use tile_layout::Operand;
-use tile_mma::{Element, Instruction, Place, ROWS, Row, Unit};
+use tile_mma::{Element, Instruction, ROWS, Row, Storage, Unit};
 use tile_targets::{PtxVersion, TARGETS, Target};
 
 fn ptxas() -> PathBuf {
@@ -48,13 +48,13 @@ fn list(class: char, from: usize, count: usize) -> String {
 fn statements(i: &Instruction) -> Vec<String> {
     let Row { unit, m, k, container, .. } = *i.row;
     let lanes = if unit == Unit::Warpgroup { 128 } else { 32 };
-    let class = match i.sum {
+    let class = match i.accumulator {
         Element::F32 => 'f',
         Element::F64 => 'g',
         _ => 'r',
     };
     let operand = if i.a == Element::F64 { 'g' } else { 'a' };
-    let sums = list(class, 0, registers(m * i.n, i.sum.bits(), lanes));
+    let sums = list(class, 0, registers(m * i.n, i.accumulator.bits(), lanes));
     let a = list(operand, 0, registers(m * k, container, lanes));
     let name = i.ptx();
     match unit {
@@ -64,7 +64,7 @@ fn statements(i: &Instruction) -> Vec<String> {
             vec![format!("{name} {sums},{a},{b},{sums}{scales};")]
         }
         Unit::Warpgroup => {
-            let signs = if i.sum == Element::S32 { "" } else { ",1,1" };
+            let signs = if i.accumulator == Element::S32 { "" } else { ",1,1" };
             let majors = if container == 16 { (",0,0", ",0") } else { ("", "") };
             vec![
                 format!("{name} {sums},d0,d1,p{signs}{};", majors.0),
@@ -147,7 +147,7 @@ fn other_columns_do_not_assemble() {
     let target = Target::by_name("sm_90").unwrap();
     let mut refused = 0;
     for row in ROWS.iter().filter(|r| r.unit == Unit::Warpgroup) {
-        assert!(row.places(Operand::Accumulator).contains(&Place::Register));
+        assert!(row.storage(Operand::Accumulator).contains(&Storage::Register));
         let some = row.instructions().next().unwrap();
         for n in (8..=264).step_by(8).filter(|&n| !row.n.has(n)) {
             let statements = &statements(&Instruction { n, ..some })[..1];

@@ -49,7 +49,7 @@ fn candidates_are_generated_and_on_the_target() {
                 for row in candidates(element, k, scaled, t) {
                     assert!(row.is_on(t) && row.is_lowered(element, element) && row.scales.is_some() == scaled);
                     // What reads shared memory is chosen elsewhere.
-                    assert!(row.places(Operand::B).contains(&Place::Register));
+                    assert!(row.storage(Operand::B).contains(&Storage::Register));
                 }
             }
         }
@@ -63,8 +63,11 @@ fn names_are_unambiguous() {
     for row in ROWS {
         for i in row.instructions() {
             let scale = i.scale.map(|s| (s, row.scales.unwrap().block));
-            let found = find(row.unit, [row.m, i.n, row.k], [i.a, i.b, i.sum], scale).unwrap();
-            assert_eq!((found.n, found.a, found.b, found.sum, found.scale), (i.n, i.a, i.b, i.sum, i.scale));
+            let found = find(row.unit, [row.m, i.n, row.k], [i.a, i.b, i.accumulator], scale).unwrap();
+            assert_eq!(
+                (found.n, found.a, found.b, found.accumulator, found.scale),
+                (i.n, i.a, i.b, i.accumulator, i.scale)
+            );
             let same = found.row == row;
             // Twice in the table: fp8 by 32 with and without a kind, and mxf4 as mxf4nvf4 with larger blocks.
             let twin =
@@ -109,17 +112,17 @@ fn features_agree_with_the_requirements_of_ptx() {
 #[test]
 fn operands_are_where_the_unit_has_them() {
     for row in ROWS {
-        let in_shared = [Operand::A, Operand::B].iter().any(|o| row.places(*o).contains(&Place::Shared));
+        let in_shared = [Operand::A, Operand::B].iter().any(|o| row.storage(*o).contains(&Storage::Shared));
         assert_eq!(in_shared, !row.majors.is_empty());
         for operand in [Operand::A, Operand::B, Operand::Accumulator] {
             let n = row.n.iter().next().unwrap();
-            let in_registers = row.places(operand).contains(&Place::Register);
+            let in_registers = row.storage(operand).contains(&Storage::Register);
             assert_eq!(row.fragment(n, operand).is_ok(), in_registers, "{row:?} {operand:?}");
         }
     }
     let wgmma = ROWS.iter().find(|r| r.unit == Unit::Warpgroup && r.operands == [Element::F16]).unwrap();
     assert_eq!(wgmma.fragments(128), Some(MmaShape::warpgroup(128, 16, 16)));
-    assert_eq!(wgmma.places(Operand::A), [Place::Register, Place::Shared]);
+    assert_eq!(wgmma.storage(Operand::A), [Storage::Register, Storage::Shared]);
     assert_eq!(wgmma.majors, [Major::K, Major::Mn]);
     assert_eq!(wgmma.n.iter().collect::<Vec<_>>(), (8..=256).step_by(8).collect::<Vec<_>>());
     // 24 columns exist and are no linear layout.
@@ -132,7 +135,7 @@ fn peaks_follow_from_their_products() {
     for peak in PEAKS {
         let t = target(peak.target);
         assert!(ROWS.iter().any(|r| r.unit == peak.unit && r.is_on(t)), "{peak:?}");
-        let Some(p) = peak.product else { continue };
+        let Some(p) = peak.device else { continue };
         let per_clock = p.teraflops * 1e12 / (2.0 * f64::from(p.multiprocessors) * f64::from(p.megahertz) * 1e6);
         assert!((per_clock / f64::from(peak.per_clock) - 1.0).abs() < 0.02, "{peak:?}: {per_clock}");
     }

@@ -1,6 +1,6 @@
 //! Loops of agents: which agent does what, in which order, and which stages of rings that takes.
 //!
-//! A loop with products of warpgroups, in a function with a plan (`dialect::product_plan`), becomes two programs. The
+//! A loop with products of warpgroups, in a function with a plan (`dialect::dot_plan`), becomes two programs. The
 //! *producer* brings tiles to rings of stages. The *consumers*, the warpgroups that multiply, do all the rest, each on
 //! rows or columns of its own. They do the same, so that one of them is an agent to the scheduler, and what it keeps
 //! busy all of them do, one behind the other: while one computes, another multiplies. So an iteration takes at least as
@@ -12,9 +12,9 @@
 //!
 //! An agent goes through its operations in the order of its program. So each operation of the consumers begins behind
 //! the one before it, and the first one behind the last one of the iteration before. There may be two such orders
-//! (`rotations`): in the other one the *late* product stands behind the early one of the next iteration, and what is
+//! (`dependent_dots`): in the other one the *late* product stands behind the early one of the next iteration, and what is
 //! computed with its sums comes last. The scheduler takes the one with the smaller interval, and
-//! `tileas-rotate-products` follows it.
+//! `tileas-pipeline-dots` follows it.
 //!
 //! A warpgroup goes on while its product is under way. Products that add to one accumulator do not wait for each other
 //! at all: each begins when the tensor cores are free, unless sums must be *promoted* (`tile_plan`).
@@ -22,20 +22,20 @@
 use super::{Cost, number};
 use crate::analysis::{
     access::View,
-    producers::{Source, groups_by_tiles, made_stage},
-    rotations::Rotation,
+    dependent_dots::DependentDots,
+    producers::{Source, computed_stage, groups_by_tiles},
 };
 use crate::dialect::{
+    dot_plan::DotPlan,
     dots::{AnyDot, element_of, operand_type, promotes},
     layouts::Tensor,
     nv_tileas::{DotOp, MemDescType, MmaKind, TiledLoadOp},
-    product_plan::ProductPlan,
     rt::*,
 };
 use rustc_hash::FxHashMap;
 use tile_machine::Machine;
-use tile_plan::{APlace, Major, Numbers, PROMOTION, ProductLoop};
-use tile_schedule::{Edge, Graph, Schedule, Use, rings::Step};
+use tile_plan::{AStorage, DotLoop, Major, Numbers, PROMOTION};
+use tile_schedule::{Edge, Graph, Reservation, Schedule, rings::RingTile};
 
 /// The agents, by number, and what they are called.
 pub const PRODUCER: usize = 0;
@@ -44,9 +44,9 @@ pub const NAMES: [&str; 2] = ["producer", "consumers"];
 
 /// A loop that agents share.
 pub struct Division<'c> {
-    pub plan: ProductPlan,
+    pub plan: DotPlan,
     products: Vec<Fed<'c>>,
-    rotation: Option<Rotation<'c>>,
+    rotation: Option<DependentDots<'c>>,
     roles: FxHashMap<usize, Role>,
 }
 
@@ -56,7 +56,7 @@ pub enum Role {
     /// Tensor copies.
     Copied,
     /// A program of the producer's warps.
-    Made,
+    ProducerComputed,
     /// Nothing: it stands between a load and its product.
     View,
 }
@@ -68,7 +68,7 @@ struct Fed<'c> {
     /// Its stages, and whether warps fill them. Products with equal ones take turns with one ring. Of products that
     /// share tiles the last one has those of all, because it is the last that reads them, and the others have none.
     stages: Vec<(MemDescType<'c>, bool)>,
-    product: ProductLoop,
+    product: DotLoop,
 }
 
 /// An order of the consumers' operations.
@@ -118,13 +118,13 @@ impl Order {
 /// The turns of a ring.
 pub struct Ring<'c> {
     pub products: Vec<OpRef<'c>>,
-    pub steps: Vec<Step>,
+    pub steps: Vec<RingTile>,
 }
 
 impl<'c> Division<'c> {
     /// None for a loop that is one program.
     pub fn of(around: OpRef<'c>) -> Option<Self> {
-        let plan = ProductPlan::around(around)?;
+        let plan = DotPlan::around(around)?;
         let body = entry_block(region(around, 0))?;
         let by_warpgroups =
             |dot: &DotOp<'c>| AnyDot::Plain(*dot).instruction().is_some_and(|by| by.kind == MmaKind::Warpgroup);
@@ -133,7 +133,7 @@ impl<'c> Division<'c> {
         let products: Option<Vec<_>> = dots.into_iter().map(|dot| Fed::of(dot, &mut roles)).collect();
         let mut products = products.filter(|p| !p.is_empty())?;
         share_stages(&mut products);
-        Some(Self { plan, products, rotation: Rotation::of(around), roles })
+        Some(Self { plan, products, rotation: DependentDots::of(around), roles })
     }
 
     pub fn role(&self, op: OpRef<'_>) -> Option<Role> {
@@ -147,15 +147,15 @@ impl<'c> Division<'c> {
         let columns = self.plan.columns.min(p.n);
         let clocks = |c: f64| c.ceil() as u32;
         // Consumers change stages before they multiply, unless others do.
-        let changed = clocks(2.0 * f64::from(p.prepared_bytes()) / machine.get("shared.bytes_per_clk").ok()?);
-        let start = if self.plan.preparer.is_some() { 0 } else { changed };
+        let changed = clocks(2.0 * f64::from(p.converted_bytes()) / machine.get("shared.bytes_per_clk").ok()?);
+        let start = if self.plan.converter.is_some() { 0 } else { changed };
         let tensor = clocks(numbers.tensor(p, columns));
-        let chain = clocks(numbers.chain(p.a_place));
+        let chain = clocks(numbers.chain(p.a_storage));
         let warpgroups = self.warpgroups();
         let instructions = (p.m / 64) * (p.n / columns) * (p.k * p.operand.bits() / 256);
-        let mut footprint = vec![Use { pool: super::TENSOR, start, clocks: tensor }];
+        let mut footprint = vec![Reservation { pool: super::TENSOR, start, clocks: tensor }];
         if changed > 0 {
-            footprint.push(Use { pool: super::SHARED, start: 0, clocks: changed });
+            footprint.push(Reservation { pool: super::SHARED, start: 0, clocks: changed });
         }
         // One warpgroup's part of it.
         let mut issue = start.div_ceil(warpgroups) + instructions.div_ceil(warpgroups);
@@ -164,7 +164,7 @@ impl<'c> Division<'c> {
             // Each sum of each thread once, by the warps of a warpgroup on four schedulers; all of it is waited for.
             let additions = f64::from(p.m * p.n) / 128.0 * f64::from(p.k.div_ceil(PROMOTION));
             let clocks = clocks(additions * machine.get("pipe.fma.beside_wgmma").ok()?);
-            footprint.push(Use { pool: super::FMA, start: start + tensor, clocks });
+            footprint.push(Reservation { pool: super::FMA, start: start + tensor, clocks });
             latency += clocks.div_ceil(warpgroups);
             issue = latency;
         }
@@ -231,7 +231,7 @@ impl<'c> Division<'c> {
             let Some(reader) = place(fed.dot.op()) else { continue };
             let fills: Vec<usize> = fed.fills.iter().filter_map(|f| place(*f)).collect();
             let lead = fills.iter().map(|f| costs[*f].latency + crossing).max().unwrap_or(0);
-            let step = Step { fills, lead, reader, done: costs[reader].latency, back: crossing };
+            let step = RingTile { fills, lead, reader, done: costs[reader].latency, back: crossing };
             match rings.iter_mut().find(|(stages, _)| *stages == fed.stages) {
                 Some((_, ring)) => {
                     ring.products.push(fed.dot.op());
@@ -255,9 +255,9 @@ impl<'c> Fed<'c> {
         let operand = operand_type([(dot.lhs(), dot.lhs_unsigned()), (dot.rhs(), dot.rhs_unsigned())])?;
         let extent = |e: i64| u32::try_from(e).ok();
         let (m, n, k) = (*lhs.shape.first()?, *rhs.shape.get(1)?, *lhs.shape.get(1)?);
-        let mut product = ProductLoop::new((extent(m)?, extent(n)?, extent(k)?), operand);
+        let mut product = DotLoop::new((extent(m)?, extent(n)?, extent(k)?), operand);
         let element = element_of(lhs.element, false);
-        product.exact_sums = element.is_some_and(|e| promotes(e, dot.fast_acc(), (dot.acc(), k), PROMOTION));
+        product.exact_accumulation = element.is_some_and(|e| promotes(e, dot.fast_acc(), (dot.acc(), k), PROMOTION));
         let (mut fills, mut stages) = (vec![], vec![]);
         for (number, v) in [dot.lhs(), dot.rhs()].into_iter().enumerate() {
             match Source::of(v, dot.op()) {
@@ -268,19 +268,19 @@ impl<'c> Fed<'c> {
                     roles.insert(op_key(found.load), Role::Copied);
                     between(v, &|op| op == found.load, roles);
                     product.computed[number] = !found.computed.is_empty();
-                    if found.must_be_turned(&view, 1 - number) {
+                    if found.must_be_transposed(&view, 1 - number) {
                         *[&mut product.a_major, &mut product.b_major][number] = Major::Mn;
                     }
                 }
-                Source::Made(by) => {
-                    stages.push((made_stage(by.op(), by.tile().next()?, by.fast() as usize).ok()?, true));
+                Source::ProducerComputed(by) => {
+                    stages.push((computed_stage(by.op(), by.tile().next()?, by.fast() as usize).ok()?, true));
                     fills.push(by.op());
-                    roles.insert(op_key(by.op()), Role::Made);
+                    roles.insert(op_key(by.op()), Role::ProducerComputed);
                     between(v, &|op| op == by.op(), roles);
                 }
                 // It is stored where it is computed, as it lies there.
-                Source::Stays => between(v, &|op| block_of(op) != block_of(dot.op()), roles),
-                Source::Computed if number == 0 => product.a_place = APlace::Registers { extra: 0 },
+                Source::Resident => between(v, &|op| block_of(op) != block_of(dot.op()), roles),
+                Source::Computed if number == 0 => product.a_storage = AStorage::Registers { extra: 0 },
                 Source::Computed => {}
             }
         }

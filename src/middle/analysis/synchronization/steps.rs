@@ -8,8 +8,8 @@ use crate::dialect::{
     layouts::Tensor,
     nv_tileas::{
         AllocTensorOp, AsyncDotOp, AsyncDotWaitOp, AsyncTiledTmaStoreOp, AsyncTmaStoreWaitOp, AsyncTokenType,
-        AsyncWaitOp, ConsumerWaitOp, LocalTurnOp, MakeTiledTmaDescOp, MemDescReinterpretOp, MemDescSlotOp, MemDescType,
-        ProducerAcquireOp, ProducerCommitOp, StageOp,
+        AsyncWaitOp, ConsumerWaitOp, LocalTransposeOp, MakeTiledTmaDescOp, MemDescReinterpretOp, MemDescSlotOp,
+        MemDescType, ProducerAcquireOp, ProducerCommitOp, StageOp,
     },
     rt::*,
     shared_memory::{memdesc_bytes, shared_layout},
@@ -154,7 +154,7 @@ pub(super) fn steps<'c>(op: OpRef<'c>) -> Vec<Step<'c>> {
             by_first_warp: MakeTiledTmaDescOp::cast(op).is_some(),
         });
     }
-    if LocalTurnOp::cast(op).is_some() {
+    if LocalTransposeOp::cast(op).is_some() {
         // Each warp reads just the bytes that it writes.
         accesses.retain(|a| a.write);
     }
@@ -187,10 +187,10 @@ pub(super) fn steps<'c>(op: OpRef<'c>) -> Vec<Step<'c>> {
 /// which all of them wait.
 fn turn_of(op: OpRef<'_>) -> Option<usize> {
     let block = block_around(op)?;
-    let prepares = ops_of(block).any(|o| ProducerCommitOp::cast(o).is_some_and(|c| c.prepared()));
+    let converts = ops_of(block).any(|o| ProducerCommitOp::cast(o).is_some_and(|c| c.converted()));
     let gives = |o: &OpRef<'_>| {
         let empty = ProducerAcquireOp::cast(*o).is_some_and(|a| a.bytes().is_none());
-        empty || prepares && ConsumerWaitOp::cast(*o).is_some_and(|w| !w.prepared())
+        empty || converts && ConsumerWaitOp::cast(*o).is_some_and(|w| !w.converted())
     };
     ops_of(block).take_while(|o| *o != op).filter(gives).last().map(op_key)
 }

@@ -10,7 +10,7 @@ use tile_layout::*;
 /// Degree of the access with the given byte contribution of each lane bit, by enumeration of all lanes.
 fn enumerated(lane: &[u64], vec: u64) -> Vec<u32> {
     let addresses: Vec<Option<u64>> = (0..32).map(|l| Some(combine(lane, l))).collect();
-    phase_turns(&addresses, vec).unwrap()
+    phase_wavefronts(&addresses, vec).unwrap()
 }
 
 #[test]
@@ -51,7 +51,7 @@ fn illegal_accesses() {
     assert_eq!(conflict_degree(&[4], 3).unwrap_err().code(), "layout-out-of-range");
     assert_eq!(conflict_degree(&[4], 32).unwrap_err().code(), "layout-out-of-range");
     assert_eq!(conflict_degree(&[4], 8).unwrap_err().code(), "layout-out-of-range");
-    assert_eq!(phase_turns(&[Some(0)], 0).unwrap_err().code(), "layout-out-of-range");
+    assert_eq!(phase_wavefronts(&[Some(0)], 0).unwrap_err().code(), "layout-out-of-range");
 }
 
 #[test]
@@ -333,7 +333,7 @@ proptest! {
         let align = |b: u64| b >> vec_log2 << vec_log2;
         let lane: Vec<u64> = lane.into_iter().map(align).collect();
         let addresses: Vec<Option<u64>> = (0..32).map(|l| Some(combine(&lane, l) ^ align(constant))).collect();
-        prop_assert_eq!(phase_turns(&addresses, 1 << vec_log2).unwrap(), enumerated(&lane, 1 << vec_log2));
+        prop_assert_eq!(phase_wavefronts(&addresses, 1 << vec_log2).unwrap(), enumerated(&lane, 1 << vec_log2));
     }
 
     #[test]

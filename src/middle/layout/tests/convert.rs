@@ -567,7 +567,7 @@ fn operands_from_runs_are_free_of_conflicts() {
         let instruction = MmaShape::warp(m, k, bits);
         let multiplier = Multiplier::Matrix(instruction);
         let s = shape(&[64, 64]);
-        let product = Product::new(&s, &s, &s).unwrap();
+        let product = DotShape::new(&s, &s, &s).unwrap();
         let grid = product.arrange(multiplier, 2, false);
         let apart = match bits {
             16 => 0,

@@ -18,7 +18,7 @@ fn sync((m, k, operand_bits): (u32, u32, u32)) -> Multiplier {
 
 /// A product with its layouts.
 struct Case {
-    product: Product,
+    product: DotShape,
     multiplier: Multiplier,
     extents: [i64; 4],
     acc: Layout,
@@ -40,7 +40,7 @@ fn case(multiplier: Multiplier, extents: [i64; 4], warps: u32, rows: bool) -> Ca
 
 fn case_apart(multiplier: Multiplier, extents: [i64; 4], warps: u32, rows: bool, apart: FragmentStride) -> Case {
     let (a, b, c) = shapes(extents);
-    let product = Product::new(&a, &b, &c).unwrap();
+    let product = DotShape::new(&a, &b, &c).unwrap();
     let grid = product.arrange(multiplier, warps, rows);
     assert_eq!(grid.batch + grid.m + grid.n + grid.replicas, warps);
     let acc = product.accumulator(multiplier, grid, apart).unwrap();
@@ -80,7 +80,7 @@ fn run(c: &Case) {
         for step in &steps {
             let read = |layout: &Layout, operand, lane: u32, register: Option<u32>| match register {
                 Some(register) if lane & zero == 0 => {
-                    value(operand, layout.element(Place { register, thread: Thread { lane, warp, block: 0 } }))
+                    value(operand, layout.element(Slot { register, thread: Thread { lane, warp, block: 0 } }))
                 }
                 _ => 0,
             };
@@ -149,7 +149,7 @@ proptest! {
 fn warps_take_square_parts() {
     let grid = |m, n, warps, rows| {
         let (a, b, c) = (shape(&[m, 64]), shape(&[64, n]), shape(&[m, n]));
-        let product = Product::new(&a, &b, &c).unwrap();
+        let product = DotShape::new(&a, &b, &c).unwrap();
         let grid = product.arrange(sync((16, 16, 16)), warps, rows);
         (grid.m, grid.n, grid.replicas)
     };
@@ -162,7 +162,7 @@ fn warps_take_square_parts() {
     assert_eq!(grid(32, 256, 3, true), (1, 2, 0));
     // Batches share nothing, so they go first.
     let (a, b, c) = shapes([2, 32, 32, 32]);
-    let product = Product::new(&a, &b, &c).unwrap();
+    let product = DotShape::new(&a, &b, &c).unwrap();
     assert_eq!(product.arrange(sync((16, 16, 16)), 2, false), WarpGrid { batch: 1, m: 1, n: 0, replicas: 0 });
 }
 
@@ -216,7 +216,7 @@ fn what_is_loaded_together_is_multiplied_together() {
             let access = SharedAccess::new(layout, &memory, bits, Direction::Load, true).unwrap();
             assert!(matches!(access.mode, AccessMode::Matrix { matrices: 4, .. }), "{instruction:?} {operand:?}");
             for i in &access.instructions {
-                let element = |&register: &u32| layout.element(Place { register, thread: Thread::default() });
+                let element = |&register: &u32| layout.element(Slot { register, thread: Thread::default() });
                 let k = |index: u64| if operand == Operand::A { index % 128 } else { index / 128 };
                 let step = |r: &u32| k(element(r)) / u64::from(depth);
                 // A has two matrices in a step half as deep, and goes on along K there.
@@ -237,8 +237,8 @@ fn scales_of_scalar_operands_are_those_of_the_row() {
         let registers = blocks.scale_registers(&c.acc, &scales, Operand::A, block).unwrap();
         for thread in c.acc.all_threads() {
             for (register, &scale) in (0u32..).zip(&registers) {
-                let row = c.acc.element(Place { register, thread }) / 32;
-                assert_eq!(scales.element(Place { register: scale, thread }), row * 4 + u64::from(block));
+                let row = c.acc.element(Slot { register, thread }) / 32;
+                assert_eq!(scales.element(Slot { register: scale, thread }), row * 4 + u64::from(block));
             }
         }
     }
@@ -255,7 +255,7 @@ fn scales_of_instructions() {
     let right = blocks.scales(multiplier, &c.acc, Operand::B).unwrap();
     for lane in 0..32 {
         for register in 0..4 {
-            let place = Place { register, thread: Thread { lane, ..Thread::default() } };
+            let place = Slot { register, thread: Thread { lane, ..Thread::default() } };
             let row = u64::from(lane / 4 + 8 * (lane % 2));
             assert_eq!(left.element(place), row * 4 + u64::from(register));
             assert_eq!(right.element(place), u64::from(register) * 16 + u64::from(lane / 4));
@@ -283,7 +283,7 @@ fn check_scales(multiplier: Multiplier, extents: [i64; 4], warps: u32, apart: Fr
             let along = u64::from(first + i);
             for warp in 0..1 << warps {
                 let at = |layout: &Layout, register, lane| {
-                    layout.element(Place { register, thread: Thread { lane, warp, ..Thread::default() } })
+                    layout.element(Slot { register, thread: Thread { lane, warp, ..Thread::default() } })
                 };
                 for g in 0..8 {
                     // Row g, row g + 8 and column g of the fragment, by the accumulator.
@@ -321,7 +321,7 @@ fn scales_are_where_instructions_ask_for_them() {
 
 #[test]
 fn what_is_no_product_is_refused() {
-    let error = |a: &[i64], b: &[i64], c: &[i64]| Product::new(&shape(a), &shape(b), &shape(c)).unwrap_err();
+    let error = |a: &[i64], b: &[i64], c: &[i64]| DotShape::new(&shape(a), &shape(b), &shape(c)).unwrap_err();
     assert!(matches!(error(&[4], &[4], &[4]), LayoutError::Mismatch { what: "rank of a product", .. }));
     assert!(matches!(error(&[4, 8], &[4, 8], &[4, 8]), LayoutError::Mismatch { what: "depth of the product", .. }));
     assert!(matches!(error(&[4, 8], &[8, 8], &[8, 8]), LayoutError::Mismatch { what: "rows of the product", .. }));
@@ -338,7 +338,7 @@ fn products_of_a_warpgroup() {
         let shape = MmaShape::warpgroup(n, 16, 16);
         let multiplier = Multiplier::Matrix(shape);
         let (a, b, c) = shapes([1, 128, 256, 64]);
-        let product = Product::new(&a, &b, &c).unwrap();
+        let product = DotShape::new(&a, &b, &c).unwrap();
         let found = product.arrange(multiplier, warps, true);
         assert_eq!([found.m, found.n], grid);
         let acc = product.accumulator(multiplier, found, FragmentStride::default()).unwrap();
@@ -358,7 +358,7 @@ fn products_of_a_warpgroup() {
 fn what_may_be_an_accumulator() {
     let product = |extents| {
         let (a, b, c) = shapes(extents);
-        Product::new(&a, &b, &c).unwrap()
+        DotShape::new(&a, &b, &c).unwrap()
     };
     let (tall, multiplier) = (product([1, 16, 8, 16]), sync((16, 16, 16)));
     let good = |register: &[u64], lane: &[u64]| tall.is_accumulator(multiplier, &layout(register, lane, &[]));

@@ -95,7 +95,7 @@ proptest! {
             prop_assert_eq!(tree.eval(thread.lane, thread.warp, thread.block), base);
             prop_assert_eq!(base & !c.thread.reach(), 0);
             for (register, &constant) in c.registers.iter().enumerate() {
-                let element = l.element(Place { register: register as u32, thread });
+                let element = l.element(Slot { register: register as u32, thread });
                 prop_assert_eq!(base ^ constant, s.unflatten(element)[dim]);
                 if c.disjoint {
                     prop_assert_eq!(base + constant, base ^ constant);

@@ -234,7 +234,7 @@ fn panels_of_the_algebra_are_members() {
 fn accumulators_in_epilogues() {
     let chunk = shape(&[64, 64]);
     let memory = HardwareLayout::panels(&chunk, (1, 0), 16).unwrap().shared_layout().unwrap();
-    let fragment = WarpgroupProduct::new((64, 64, 64), 16, 64, (1, 1)).unwrap().accumulator().unwrap();
+    let fragment = WarpgroupDot::new((64, 64, 64), 16, 64, (1, 1)).unwrap().accumulator().unwrap();
     let store = SharedAccess::new(&fragment, &memory, 16, Direction::Store, true).unwrap();
     assert_eq!(store.mode, AccessMode::Matrix { matrices: 4, elements: 2, transposed: false });
     assert_eq!(store.conflict_degree, 1);

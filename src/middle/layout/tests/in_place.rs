@@ -1,6 +1,6 @@
 //! Tiles turned and rewritten in shared memory, on all threads.
 
-use tile_layout::{Direction, HardwareLayout, InPlace, Layout, Shape, SharedAccess, SharedLayout, turned_panels};
+use tile_layout::{Direction, HardwareLayout, InPlace, Layout, Shape, SharedAccess, SharedLayout, transposed_panels};
 
 fn panels(shape: &Shape, fast: usize, lines: usize, bits: u32) -> SharedLayout {
     HardwareLayout::panels(shape, (fast, lines), bits).unwrap().shared_layout().unwrap()
@@ -18,7 +18,7 @@ fn check(tile: &InPlace, shape: &Shape, from: &SharedLayout, to: &SharedLayout, 
         .flat_map(|warp| (0..32).map(move |lane| (lane, warp)))
         .flat_map(|(lane, warp)| {
             (0..tile.registers.registers()).map(move |register| {
-                let place = tile_layout::Place { register, thread: tile_layout::Thread { lane, warp, block: 0 } };
+                let place = tile_layout::Slot { register, thread: tile_layout::Thread { lane, warp, block: 0 } };
                 tile.registers.element(place)
             })
         })
@@ -99,7 +99,7 @@ fn panels_are_turned_square_by_square() {
     {
         let shape = Shape::new(&[rows, columns]).unwrap();
         let (from, to) = (panels(&shape, fast, 1 - fast, 8), panels(&shape, 1 - fast, fast, 8));
-        assert_eq!(turned_panels(&from, &to), Some(expected), "{rows}x{columns}");
+        assert_eq!(transposed_panels(&from, &to), Some(expected), "{rows}x{columns}");
         // A byte's panel, square and place in that, as rows and columns.
         let place = |offset: u64| {
             let (panel, row, column) = (offset >> 14, offset >> 7 & 127, offset & 127);
@@ -114,9 +114,13 @@ fn panels_are_turned_square_by_square() {
     // Other rows, other elements, and what is not turned.
     for (rows, columns, bits) in [(64, 256, 8), (128, 64, 8), (256, 256, 8), (128, 128, 32), (128, 128, 16)] {
         let shape = Shape::new(&[rows, columns]).unwrap();
-        assert_eq!(turned_panels(&panels(&shape, 1, 0, bits), &panels(&shape, 0, 1, bits)), None, "{rows}x{columns}");
+        assert_eq!(
+            transposed_panels(&panels(&shape, 1, 0, bits), &panels(&shape, 0, 1, bits)),
+            None,
+            "{rows}x{columns}"
+        );
     }
     let shape = Shape::new(&[128, 128]).unwrap();
     let same = panels(&shape, 1, 0, 8);
-    assert_eq!(turned_panels(&same, &same), None);
+    assert_eq!(transposed_panels(&same, &same), None);
 }

@@ -7,13 +7,13 @@ use proptest::prelude::*;
 use tile_layout::*;
 
 /// Every place of a layout with its element.
-fn places(layout: &Layout) -> Vec<(Place, u64)> {
+fn places(layout: &Layout) -> Vec<(Slot, u64)> {
     let all = layout.all_threads();
     all.flat_map(|thread| {
         layout
             .elements_of(thread)
             .enumerate()
-            .map(|(r, e)| (Place { register: r as u32, thread }, e))
+            .map(|(r, e)| (Slot { register: r as u32, thread }, e))
             .collect::<Vec<_>>()
     })
     .collect()
@@ -25,13 +25,13 @@ fn the_essay_s_example() {
     let layout = layout(&[1], &[2, 4, 8, 0, 0], &[]);
     let drawn = [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11], [12, 13, 14, 15]];
     for (lane, register, row, column) in [(0, 0, 0, 0), (1, 1, 0, 3), (3, 0, 1, 2), (5, 1, 2, 3), (6, 0, 3, 0)] {
-        let place = Place { register, thread: Thread { lane, ..Thread::default() } };
+        let place = Slot { register, thread: Thread { lane, ..Thread::default() } };
         assert_eq!(layout.element(place), drawn[row][column]);
         assert_eq!(layout.owner(&tile, drawn[row][column]).unwrap(), place);
         // The upper lanes hold replicas.
         for replica in [8, 16, 24] {
             let thread = Thread { lane: lane + replica, ..Thread::default() };
-            assert_eq!(layout.element(Place { register, thread }), drawn[row][column]);
+            assert_eq!(layout.element(Slot { register, thread }), drawn[row][column]);
         }
     }
 }
@@ -323,7 +323,7 @@ proptest! {
         prop_assert_eq!(owned.registers() as usize, old.len());
         let mut held = vec![0; 256];
         for (p, element) in places(&owned) {
-            prop_assert_eq!(l.element(Place { register: old[p.register as usize], ..p }), element);
+            prop_assert_eq!(l.element(Slot { register: old[p.register as usize], ..p }), element);
             let owner = u64::from(p.thread.lane) & free.lane == 0 && u64::from(p.thread.warp) & free.warp == 0;
             held[element as usize] += usize::from(owner);
         }
@@ -369,7 +369,7 @@ proptest! {
             let mut expected = tile.unflatten(element);
             expected.remove(dim);
             let register = registers.apply(place.register.into()) as u32;
-            let found = reduced.element(Place { register, ..place });
+            let found = reduced.element(Slot { register, ..place });
             prop_assert_eq!(result.unflatten(found), expected);
         }
         // No element twice in a thread.
@@ -395,7 +395,7 @@ proptest! {
             let mut point = result.unflatten(element);
             prop_assert!(point[dim] < 4);
             point[dim] = 0;
-            let source = Place { register: place.register % l.registers(), ..place };
+            let source = Slot { register: place.register % l.registers(), ..place };
             prop_assert_eq!(narrow.unflatten(expanded.element(source)), point);
         }
         prop_assert!(wide.validate(&result).is_ok());
@@ -412,7 +412,7 @@ proptest! {
             let extent = tile.extents()[dim];
             prop_assert_eq!(point[dim] / extent, u64::from(second));
             point[dim] %= extent;
-            let source = Place { register: place.register % l.registers(), ..place };
+            let source = Slot { register: place.register % l.registers(), ..place };
             prop_assert_eq!(tile.unflatten(l.element(source)), point);
         }
     }
@@ -426,7 +426,7 @@ proptest! {
             let point = whole.unflatten(element);
             let block = u64::from(place.thread.block);
             prop_assert_eq!((point[1] / 16, point[0] / 8), (block % 2, block / 2));
-            let local = Place { register: place.register, thread: Thread { block: 0, ..place.thread } };
+            let local = Slot { register: place.register, thread: Thread { block: 0, ..place.thread } };
             prop_assert_eq!(part.unflatten(l.element(local)), [point[0] % 8, point[1] % 16]);
         }
     }
@@ -447,7 +447,7 @@ proptest! {
         prop_assert_eq!(squeezed.registers(), l.squeeze_registers().0.registers());
         for (place, element) in places(&padded) {
             let register = renumber.apply(place.register.into()) as u32;
-            prop_assert_eq!(squeezed.element(Place { register, ..place }), element);
+            prop_assert_eq!(squeezed.element(Slot { register, ..place }), element);
         }
         prop_assert!(padded.same_ownership(&squeezed));
         prop_assert_eq!(padded.canonicalise(), squeezed.canonicalise());
@@ -480,7 +480,7 @@ proptest! {
             for group in &groups {
                 let points: Vec<Vec<u64>> = group
                     .iter()
-                    .map(|&register| tile.unflatten(l.element(Place { register, thread })))
+                    .map(|&register| tile.unflatten(l.element(Slot { register, thread })))
                     .collect();
                 prop_assert_eq!(points[0][dim] % width, 0);
                 for (i, point) in points.iter().enumerate() {
@@ -499,7 +499,7 @@ proptest! {
         let threads: Vec<Thread> = if aligned { l.all_threads().collect() } else { vec![Thread::default()] };
         for thread in threads {
             for group in &groups {
-                let elements: Vec<u64> = group.iter().map(|&register| l.element(Place { register, thread })).collect();
+                let elements: Vec<u64> = group.iter().map(|&register| l.element(Slot { register, thread })).collect();
                 prop_assert_eq!(elements[0] % width, 0);
                 for (i, &e) in elements.iter().enumerate() {
                     prop_assert_eq!(e, elements[0] + i as u64);
@@ -532,7 +532,7 @@ proptest! {
                 }
                 None => place.register,
             };
-            let found = operand.element(Place { register, ..place });
+            let found = operand.element(Slot { register, ..place });
             prop_assert_eq!(half.unflatten(found), inner);
         }
     }
@@ -551,7 +551,7 @@ proptest! {
         let split = l.split_elements(q);
         split.validate(&shape(&[128 << q])).unwrap();
         for (place, element) in places(&split) {
-            let whole = l.element(Place { register: place.register >> q, ..place });
+            let whole = l.element(Slot { register: place.register >> q, ..place });
             prop_assert_eq!(element, whole << q | u64::from(place.register) & low_mask(q));
         }
         prop_assert_eq!(split.merge_elements(q), Some(l));
@@ -565,7 +565,7 @@ proptest! {
         over.validate(&whole).unwrap();
         for (place, element) in places(&over) {
             let k = u64::from(place.register >> l.register().len());
-            let own = l.element(Place { register: place.register & (l.registers() - 1), ..place });
+            let own = l.element(Slot { register: place.register & (l.registers() - 1), ..place });
             let inner = part.unflatten(own);
             prop_assert_eq!(whole.unflatten(element), [inner[0] + 4 * (k & 3), inner[1] + 16 * (k >> 2)]);
         }
@@ -606,7 +606,7 @@ fn passes_over_registers_as_warps() {
     let virtual_warps = l.registers_as_warps(2, 2);
     assert_eq!(virtual_warps, layout(&[1, 2], &[4, 8, 16, 32, 64], &[512, 0, 128, 256]));
     // Register 1 of pass 2 is register 1 + (2 << 2).
-    let place = |register, warp| Place { register, thread: Thread { warp, ..Thread::default() } };
+    let place = |register, warp| Slot { register, thread: Thread { warp, ..Thread::default() } };
     assert_eq!(virtual_warps.element(place(1, 2 << 2)), l.element(place(1 + (2 << 2), 0)));
     assert_eq!(l.registers_as_warps(2, 1).warps_as_registers(1), l);
 }

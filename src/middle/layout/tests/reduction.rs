@@ -61,7 +61,7 @@ fn check_reduction(l: &Layout, tile: &Shape, dim: usize, kept: u64) -> bool {
     }
     for (thread, held) in run_reduction(l, &plan) {
         for (register, mut word) in held.into_iter().enumerate() {
-            let element = plan.layout.element(Place { register: register as u32, thread });
+            let element = plan.layout.element(Slot { register: register as u32, thread });
             word.sort_unstable();
             assert_eq!(word, expected[element as usize], "{thread:?} register {register} of {l}");
         }

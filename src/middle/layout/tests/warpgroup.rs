@@ -5,14 +5,14 @@ use tile_layout::*;
 /// The accumulator of one product is the A operand of the next by a renaming of registers.
 #[test]
 fn chained_products() {
-    let product = WarpgroupProduct::new((128, 128, 64), 16, 128, (2, 1)).unwrap();
+    let product = WarpgroupDot::new((128, 128, 64), 16, 128, (2, 1)).unwrap();
     let accumulator = product.accumulator().unwrap();
     assert_eq!(accumulator.registers(), 64);
-    let second = WarpgroupProduct::new((128, 64, 128), 16, 64, (2, 1)).unwrap();
+    let second = WarpgroupDot::new((128, 64, 128), 16, 64, (2, 1)).unwrap();
     let permutation = register_permutation(&accumulator, &second.a_registers().unwrap()).expect("no data moves");
     assert_eq!(permutation.len(), 64);
     // For 8-bit operands the fragments differ in lanes: a renaming is not enough.
-    let bytes = WarpgroupProduct::new((128, 64, 128), 8, 64, (2, 1)).unwrap();
+    let bytes = WarpgroupDot::new((128, 64, 128), 8, 64, (2, 1)).unwrap();
     assert!(register_permutation(&accumulator, &bytes.a_registers().unwrap()).is_none());
 }
 
@@ -26,14 +26,14 @@ fn steps_name_the_registers_of_their_block() {
         ((64, 256, 64), 128, (1, 2)),
         ((128, 64, 32), 8, (1, 4)),
     ] {
-        let product = WarpgroupProduct::new(extents, 16, columns, groups).unwrap();
+        let product = WarpgroupDot::new(extents, 16, columns, groups).unwrap();
         let (_, n, k) = extents;
         let (accumulator, a) = (product.accumulator().unwrap(), product.a_registers().unwrap());
         let mut written = vec![0; accumulator.elements_of(Thread::default()).count()];
         for group in 0..product.groups() {
             for step in product.steps(group) {
                 for warp in 4 * group..4 * group + 4 {
-                    let place = |register| Place { register, thread: Thread { lane: 9, warp, block: 0 } };
+                    let place = |register| Slot { register, thread: Thread { lane: 9, warp, block: 0 } };
                     for register in step.accumulator..step.accumulator + columns / 2 {
                         let element = accumulator.element(place(register));
                         let block = (element / u64::from(n) / 64, element % u64::from(n) / u64::from(columns));
@@ -55,12 +55,12 @@ fn steps_name_the_registers_of_their_block() {
 
 #[test]
 fn products_that_do_not_divide() {
-    assert!(WarpgroupProduct::new((64, 256, 64), 16, 256, (2, 1)).is_err());
-    assert!(WarpgroupProduct::new((64, 256, 8), 16, 256, (1, 1)).is_err());
-    assert!(WarpgroupProduct::new((64, 128, 64), 16, 256, (1, 1)).is_err());
-    assert!(WarpgroupProduct::new((64, 128, 64), 64, 128, (1, 1)).is_err());
-    assert!(WarpgroupProduct::new((64, 128, 64), 16, 96, (1, 1)).is_err());
-    let steps = WarpgroupProduct::new((128, 256, 64), 16, 128, (2, 1)).unwrap().steps(1);
+    assert!(WarpgroupDot::new((64, 256, 64), 16, 256, (2, 1)).is_err());
+    assert!(WarpgroupDot::new((64, 256, 8), 16, 256, (1, 1)).is_err());
+    assert!(WarpgroupDot::new((64, 128, 64), 16, 256, (1, 1)).is_err());
+    assert!(WarpgroupDot::new((64, 128, 64), 64, 128, (1, 1)).is_err());
+    assert!(WarpgroupDot::new((64, 128, 64), 16, 96, (1, 1)).is_err());
+    let steps = WarpgroupDot::new((128, 256, 64), 16, 128, (2, 1)).unwrap().steps(1);
     assert_eq!(steps.len(), 8);
     assert_eq!(steps[5], WarpgroupStep { m: 1, n: 1, k: 1, accumulator: 64, a: 8 });
 }
@@ -79,7 +79,7 @@ fn accumulators_name_their_warpgroups() {
         let shape = Shape::new(&[i64::from(rows), i64::from(columns)]).unwrap();
         let layout = warpgroup_accumulator(&shape, groups, n).unwrap();
         layout.validate(&shape).unwrap();
-        assert_eq!(layout, WarpgroupProduct::new((rows, columns, 16), 16, n, groups).unwrap().accumulator().unwrap());
+        assert_eq!(layout, WarpgroupDot::new((rows, columns, 16), 16, n, groups).unwrap().accumulator().unwrap());
         assert_eq!(warpgroups_of(&layout, &shape, n), Ok(groups));
         // A fragment is a run of registers: 64 rows by `n` columns of the whole tile.
         for thread in layout.all_threads() {

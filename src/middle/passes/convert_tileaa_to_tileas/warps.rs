@@ -5,15 +5,15 @@
 //! Sixteen elements a thread are 32 to 64 bytes of the usual types. A row of 4096 therefore goes to 8 warps: with 4, a
 //! thread would hold 32 elements of each value that is alive, and only half the registers' worth of blocks would hide
 //! the latency of memory. More than 16 warps wait for each other too long at barriers. Kernels with matrix products
-//! have rules of their own ([`crate::analysis::product_warps`]), and those with a plan have the warps that it says.
+//! have rules of their own ([`crate::analysis::dot_warps`]), and those with a plan have the warps that it says.
 
 use crate::{
-    analysis::product_warps::for_products,
+    analysis::dot_warps::for_products,
     dialect::{
+        dot_plan::DotPlan,
         hints::int_hint,
         layouts::{Tensor, storage_bits},
         nv_tileaa::{AnyOp, FuncOp},
-        product_plan::ProductPlan,
         rt::*,
     },
 };
@@ -32,7 +32,7 @@ pub fn valid(warps: i64) -> bool {
 pub fn choose(function: FuncOp<'_>, target: &str, option: i64) -> i64 {
     let hint = function.hints().and_then(|h| int_hint(h, target, "num_worker_warps_per_cta", valid));
     let option = (option != 0).then_some(option);
-    let planned = ProductPlan::of(function.op()).map(|p| p.consumer_warps().into());
+    let planned = DotPlan::of(function.op()).map(|p| p.consumer_warps().into());
     function
         .num_warps()
         .or(planned)

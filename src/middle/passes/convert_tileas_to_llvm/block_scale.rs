@@ -2,7 +2,7 @@
 //!
 //! Beside each operand the instruction takes a word of four bytes from some lanes, which are the scales of the rows of
 //! A or of the columns of B. For thread number zero the row `g` below eight has its scales in lane `4g`, row `g + 8` in
-//! lane `4g + 1`, and column `g` in lane `4g`; [`Product::scales`] is that as a layout. The number of the first byte
+//! lane `4g + 1`, and column `g` in lane `4g`; [`DotShape::scales`] is that as a layout. The number of the first byte
 //! says which one, two or four bytes of the word are meant: one for each block of the instruction's depth. So a word
 //! serves several instructions, those of four blocks along K or those of several fragments, and nothing is moved in
 //! between.
@@ -24,7 +24,7 @@ use crate::dialect::{
 };
 use melior::ir::Type;
 use rustc_hash::FxHashMap;
-use tile_layout::{Layout, LayoutError, Operand, Product, Step};
+use tile_layout::{DotShape, DotStep, Layout, LayoutError, Operand};
 use tile_mma::Instruction;
 
 /// The scales of one operand: where they are, and the words that were made of them.
@@ -97,9 +97,9 @@ impl<'c> Lower<'c, '_> {
     fn scale_word(
         &self,
         scales: &mut Scales<'c>,
-        per_block: &Product,
+        per_block: &DotShape,
         acc: &Layout,
-        step: &Step,
+        step: &DotStep,
         block: u32,
         count: u32,
     ) -> Result<(Val<'c>, u32), LayoutError> {
@@ -139,7 +139,7 @@ impl<'c> Lower<'c, '_> {
         name: &str,
         mut args: Vec<Val<'c>>,
         first_bytes: [u32; 2],
-        step: &Step,
+        step: &DotStep,
         sums: &mut [Val<'c>],
     ) {
         let l = &self.l;

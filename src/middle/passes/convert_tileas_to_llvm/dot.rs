@@ -14,20 +14,20 @@ use melior::ir::{Type, TypeLike};
 use mlir_sys::*;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
-use tile_layout::{LayoutError, MmaShape, Multiplier, Operand, Product, Step};
-use tile_mma::{By, Element};
+use tile_layout::{DotShape, DotStep, LayoutError, MmaShape, Multiplier, Operand};
+use tile_mma::{Element, Emission};
 
 /// A product with everything that its instructions are made from.
 pub(super) struct Job<'c> {
     op: OpRef<'c>,
-    pub product: Product,
+    pub product: DotShape,
     multiplier: Multiplier,
     /// None for scalar arithmetic.
     pub instruction: Option<tile_mma::Instruction>,
     /// Element types of lhs, rhs and accumulator.
     elements: [Type<'c>; 3],
     unsigned: [bool; 2],
-    pub steps: Vec<Step>,
+    pub steps: Vec<DotStep>,
     pub lhs: Vec<Val<'c>>,
     pub rhs: Vec<Val<'c>>,
 }
@@ -63,11 +63,11 @@ impl<'c> Lower<'c, '_> {
             let columns = per_block.scale_registers(&acc, &scales.layouts[1], Operand::B, block).map_err(error)?;
             // The block's sum unscaled, then times both scales; few accumulators at a time, for the sake of
             // registers.
-            let mut steps: Vec<Step> = job.steps.iter().filter(|s| s.k / size == block).cloned().collect();
+            let mut steps: Vec<DotStep> = job.steps.iter().filter(|s| s.k / size == block).cloned().collect();
             steps.sort_by(|a, b| a.accumulator.cmp(&b.accumulator));
-            let mut groups: Vec<&[Step]> = steps.chunk_by(|a, b| a.accumulator == b.accumulator).collect();
+            let mut groups: Vec<&[DotStep]> = steps.chunk_by(|a, b| a.accumulator == b.accumulator).collect();
             // The operand with fewer fragments stays in registers, those of the other come and go.
-            let fragments = |side: fn(&Step) -> &Vec<Option<u32>>| {
+            let fragments = |side: fn(&DotStep) -> &Vec<Option<u32>>| {
                 groups.iter().map(|g| side(&g[0])).collect::<BTreeSet<_>>().len()
             };
             if fragments(|s| &s.lhs) < fragments(|s| &s.rhs) {
@@ -91,7 +91,7 @@ impl<'c> Lower<'c, '_> {
         let error = |e: LayoutError| fail(op, e.to_string());
         let tensor = |v| Tensor::of_value(v).ok_or_else(|| fail(op, "operand is no tensor"));
         let [lhs, rhs, acc] = [tensor(dot.lhs())?, tensor(dot.rhs())?, tensor(dot.acc())?];
-        let product = Product::new(&lhs.tile_shape(), &rhs.tile_shape(), &acc.tile_shape()).map_err(error)?;
+        let product = DotShape::new(&lhs.tile_shape(), &rhs.tile_shape(), &acc.tile_shape()).map_err(error)?;
         let (instruction, multiplier) = self.generated(dot)?;
         let [left, right, sums] =
             [self.layout(op, dot.lhs())?, self.layout(op, dot.rhs())?, self.layout(op, dot.acc())?];
@@ -130,7 +130,7 @@ impl<'c> Lower<'c, '_> {
     }
 
     /// `start` plus the products of `steps`.
-    fn multiply(&self, job: &Job<'c>, start: Vec<Val<'c>>, steps: &[Step]) -> Result<Vec<Val<'c>>, Failed> {
+    fn multiply(&self, job: &Job<'c>, start: Vec<Val<'c>>, steps: &[DotStep]) -> Result<Vec<Val<'c>>, Failed> {
         match job.multiplier {
             Multiplier::Scalar => self.multiply_scalars(job, start, steps),
             Multiplier::Matrix(shape) => self.multiply_fragments(job, shape, start, steps),
@@ -140,7 +140,7 @@ impl<'c> Lower<'c, '_> {
     //===-- scalar arithmetic -----------------------------------------------===//
 
     /// Formats narrower than f32 are multiplied and summed in f32, which rounds less often than they would.
-    fn multiply_scalars(&self, job: &Job<'c>, start: Vec<Val<'c>>, steps: &[Step]) -> Result<Vec<Val<'c>>, Failed> {
+    fn multiply_scalars(&self, job: &Job<'c>, start: Vec<Val<'c>>, steps: &[DotStep]) -> Result<Vec<Val<'c>>, Failed> {
         let l = &self.l;
         let widen = |values: &[Val<'c>], side: usize| -> Result<Vec<Val<'c>>, Failed> {
             let (element, unsigned) = (job.elements[side], job.unsigned.get(side).copied().unwrap_or(false));
@@ -189,7 +189,7 @@ impl<'c> Lower<'c, '_> {
         job: &Job<'c>,
         shape: MmaShape,
         start: Vec<Val<'c>>,
-        steps: &[Step],
+        steps: &[DotStep],
     ) -> Result<Vec<Val<'c>>, Failed> {
         let instruction = job.instruction.ok_or_else(|| fail(job.op, "no instruction multiplies these elements"))?;
         let mut sums = start;
@@ -266,7 +266,7 @@ impl<'c> Lower<'c, '_> {
     ) -> Result<(), Failed> {
         let l = &self.l;
         let pair = l.vector(2, l.f16);
-        let half = instruction.sum == Element::F16;
+        let half = instruction.accumulator == Element::F16;
         if instruction.a == Element::F16 {
             args = args.into_iter().map(|v| l.cast("bitcast", v, pair)).collect();
         }
@@ -332,14 +332,14 @@ enum Name {
 
 impl Name {
     fn of(i: &tile_mma::Instruction) -> Self {
-        let assembly = i.row.lowering.is_some_and(|l| l.by == By::Assembly);
+        let assembly = i.row.lowering.is_some_and(|l| l.emission == Emission::Assembly);
         if assembly {
             return Name::Asm(i.ptx());
         }
         // LLVM's names have the types that do not follow from the others: of halves those of the sums, of integers both
         // operands' where they differ.
         let types = match (i.a, i.b) {
-            (Element::F16, _) => format!("{0}.{0}", i.sum.name()),
+            (Element::F16, _) => format!("{0}.{0}", i.accumulator.name()),
             (a, b) if a != b => format!("{}.{}", a.name(), b.name()),
             (a, _) => a.name().to_string(),
         };

@@ -8,9 +8,9 @@ use super::Lower;
 use crate::{
     analysis::access::View,
     dialect::{
-        behaviour::is_in_loop,
         dots::{AnyDot, Instruction},
         layouts::{Tensor, storage_bits},
+        loops::is_in_loop,
         nv_tileaa::{self, AtomicKind},
         nv_tileas::{AnyOp, Bounds, MemDescType, MmaKind},
         remark::{self, remark},

@@ -23,6 +23,7 @@ mod missed_remarks;
 mod movement;
 mod multimem;
 mod nibble;
+mod ping_pong;
 mod print;
 mod reduce;
 mod rings;
@@ -33,8 +34,7 @@ mod shape;
 mod shared;
 mod tma;
 mod transfer;
-mod turn;
-mod turns;
+mod transpose;
 mod warpgroup;
 mod words;
 
@@ -164,7 +164,7 @@ struct Lower<'c, 'm> {
     /// Number of a thread's warpgroup, by the number of its warp.
     warpgroups: FxHashMap<usize, Val<'c>>,
     /// Those who take turns, by the value that the turns are.
-    turns: FxHashMap<usize, turns::Turns<'c>>,
+    ping_pong: FxHashMap<usize, ping_pong::PingPong<'c>>,
     /// Whether the function has products of tiles.
     multiplies: bool,
     /// Whether it has so many accesses that each has one form only.
@@ -256,7 +256,7 @@ impl<'c, 'm> Lower<'c, 'm> {
             shared: None,
             origins: RefCell::default(),
             warpgroups: FxHashMap::default(),
-            turns: FxHashMap::default(),
+            ping_pong: FxHashMap::default(),
             multiplies: false,
             one_form: global::has_many_checked(f.op()),
             name: f.sym_name(),
@@ -424,17 +424,17 @@ impl<'c, 'm> Lower<'c, 'm> {
             PrintOp(x) => self.print(x),
             AllocTensorOp(x) => self.alloc_tensor(x),
             LocalStoreOp(x) => self.local_store(x),
-            LocalTurnOp(x) => self.local_turn(x),
+            LocalTransposeOp(x) => self.local_transpose(x),
             LocalLoadOp(x) => self.local_load(x),
             BarrierOp(_) => {
                 self.barrier();
                 Ok(())
             }
             AgentSwitchOp(x) => self.agent_switch(x),
-            CreateTurnsOp(x) => self.create_turns(x),
-            TakeTurnOp(x) => self.take_turn(x),
-            GiveTurnOp(x) => self.give_turn(x),
-            EndTurnsOp(x) => self.end_turns(x),
+            CreatePingPongOp(x) => self.create_ping_pong(x),
+            PingPongWaitOp(x) => self.ping_pong_wait(x),
+            PingPongArriveOp(x) => self.ping_pong_arrive(x),
+            EndPingPongOp(x) => self.end_ping_pong(x),
             AsyncCreateNoneOp(_) => Ok(()),
             DotOp(x) => self.dot(x),
             DotScaledOp(x) => self.dot_scaled(x),

@@ -68,8 +68,8 @@ impl<'c> Lower<'c, '_> {
             for stage in 0..stages {
                 init(stage, op.arrivals().unwrap_or(1));
                 init(stages + stage, op.consumers());
-                if let Some(preparers) = op.preparers() {
-                    init(2 * stages + stage, preparers);
+                if let Some(converters) = op.converters() {
+                    init(2 * stages + stage, converters);
                 }
             }
             // Copies by the tensor memory accelerator arrive at them too.
@@ -177,14 +177,14 @@ impl<'c> Lower<'c, '_> {
         l.asm("fence.proxy.async.shared::cta;", "~{memory}", None, &[], false);
         l.asm("bar.warp.sync -1;", "~{memory}", None, &[], false);
         let first = l.icmp(Cmp::Eq, self.lane, l.i32c(0));
-        let barrier = self.ready_of(op.op(), op.pipeline(), full, op.prepared())?;
+        let barrier = self.ready_of(op.op(), op.pipeline(), full, op.converted())?;
         l.asm("@$1 mbarrier.arrive.shared::cta.b64 _, [$0];", "r,b,~{memory}", None, &[barrier, first], false);
         Ok(())
     }
 
     pub(super) fn consumer_wait(&mut self, op: ConsumerWaitOp<'c>) -> Result<(), Failed> {
         let Position { full, parity } = self.position(op.op(), op.iterator())?;
-        let barrier = self.ready_of(op.op(), op.pipeline(), full, op.prepared())?;
+        let barrier = self.ready_of(op.op(), op.pipeline(), full, op.converted())?;
         self.wait_for(barrier, parity);
         self.values.insert(key(op.token()), Lowered::Nothing);
         Ok(())
@@ -270,8 +270,8 @@ impl<'c> Lower<'c, '_> {
     }
 
     /// Address of the barrier that says full, or of the same stage's that says prepared.
-    fn ready_of(&self, op: OpRef<'c>, pipeline: Val<'c>, full: Val<'c>, prepared: bool) -> Result<Val<'c>, Failed> {
-        if !prepared {
+    fn ready_of(&self, op: OpRef<'c>, pipeline: Val<'c>, full: Val<'c>, converted: bool) -> Result<Val<'c>, Failed> {
+        if !converted {
             return Ok(full);
         }
         Ok(self.l.add(full, self.l.i32c(2 * stages(op, pipeline)? * BARRIER)))

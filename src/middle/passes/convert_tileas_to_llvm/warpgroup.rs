@@ -108,7 +108,7 @@ impl<'c> Lower<'c, '_> {
         let tiles = self.warpgroup_tiles(SharedDot::Promoted(op))?;
         let step = tiles.dot.instruction.row.k as usize;
         let steps = usize::try_from(op.depth()).map_err(|_| fail(op.op(), "a chain has no depth"))? / step;
-        let carrier = self.carrier(tiles.dot.instruction.sum);
+        let carrier = self.carrier(tiles.dot.instruction.accumulator);
         let mut sums = self.accumulators(op.op(), op.acc())?;
         for block in tiles.blocks(sums.len()) {
             for first in (0..tiles.dot.blocks[2]).step_by(steps) {
@@ -184,7 +184,7 @@ impl<'c> Lower<'c, '_> {
         from_zero: bool,
     ) -> Result<(), Failed> {
         let dot = &tiles.dot;
-        let carrier = self.carrier(dot.instruction.sum);
+        let carrier = self.carrier(dot.instruction.accumulator);
         let outside = || fail(tiles.op, "an instruction is outside of its tiles");
         let units = |tile: &WarpgroupTile, mn, k| tile.operand.offset(mn, k).map(|bytes| (bytes >> 4) as i64);
         for k in steps.clone() {
@@ -238,7 +238,7 @@ impl<'c> Lower<'c, '_> {
         let list = super::dot::operand_list(0, count);
         let first = if from_zero { count } else { 2 * count };
         let mut flags = String::new();
-        if !matches!(i.sum, Element::S32) {
+        if !matches!(i.accumulator, Element::S32) {
             flags += ", 1, 1";
         }
         if i.row.container == 16 {

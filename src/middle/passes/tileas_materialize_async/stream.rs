@@ -4,28 +4,25 @@
 //! program.
 
 use super::{
-    Made, Product, RingPlan, addresses, is_promoted, prepare, reshaped,
+    ProducerComputed, Product, RingPlan, addresses, convert_stage, is_promoted, reshaped,
     top::{Ring, Tile, store},
 };
 use crate::analysis::{
-    producers::{behind_conversions, clone_op},
-    schedule::solved,
-    tensor_map_ops::come_behind,
-    thread_copies::build_copy,
-    tokens,
+    clones::clone_op, producers::behind_conversions, schedule::solved, tensor_map_ops::come_behind,
+    thread_copies::build_copy, tokens,
 };
 use crate::dialect::{
-    behaviour::{LayoutRelation, is_cheap, is_in_loop, is_pure, layout_relation},
+    behaviour::{LayoutRelation, is_cheap, is_pure, layout_relation},
+    dot_plan::DotPlan,
     dots::is_zero,
     layouts::{Tensor, storage_bits},
-    loops::{extend_for, extend_if, extend_while, extend_yield, loops_around, new_if},
+    loops::{extend_for, extend_if, extend_while, extend_yield, is_in_loop, loops_around, new_if},
     nv_tileas::{
         AsyncDotOp, AsyncDotWaitOp, AsyncFenceOp, AsyncTiledTmaLoadOp, BarrierOp, ConsumerReleaseOp, ConsumerTokenType,
         ConsumerWaitOp, DotOp, ElectOp, IncIterOp, MemDescSlotOp, PipelineType, ProduceOneOp, ProducerAcquireOp,
         ProducerCommitOp, ProducerTokenType, PromotedDotOp, StageOp, YieldOp,
     },
     pass::{Failed, fail},
-    product_plan::ProductPlan,
     rt::*,
     upstream::Scf,
 };
@@ -71,7 +68,7 @@ pub(super) struct Stream<'c> {
     ring: Option<Ring<'c>>,
     pub products: Vec<Placed<'c>>,
     context: &'c Context,
-    plan: ProductPlan,
+    plan: DotPlan,
 }
 
 /// A product that is under way when its iteration ends, or several that take a stage together.
@@ -88,11 +85,11 @@ struct Flight<'c> {
 }
 
 /// Where the programs of a stream are: the iterator, if there is a ring.
-type Turn<'c> = Option<Val<'c>>;
+type RingIndex<'c> = Option<Val<'c>>;
 
 impl<'c> Stream<'c> {
     /// Products such as this one, with a ring.
-    pub fn new(product: &Product<'c>, top: &Builder<'c>, plan: ProductPlan, ring: RingPlan) -> Result<Self, Failed> {
+    pub fn new(product: &Product<'c>, top: &Builder<'c>, plan: DotPlan, ring: RingPlan) -> Result<Self, Failed> {
         let ring = Ring::of(product, top, plan, ring)?;
         Ok(Self { ring, products: vec![], context: top.context(), plan })
     }
@@ -128,41 +125,46 @@ impl<'c> Stream<'c> {
         holds
     }
 
-    /// Changes the products of a block in their order; the turn behind them.
-    fn block(&self, block: Blk<'c>, turn: Turn<'c>, flights: &mut Vec<Flight<'c>>) -> Result<Turn<'c>, Failed> {
-        let mut turn = turn;
+    /// Changes the products of a block in their order; the index behind them.
+    fn block(
+        &self,
+        block: Blk<'c>,
+        index: RingIndex<'c>,
+        flights: &mut Vec<Flight<'c>>,
+    ) -> Result<RingIndex<'c>, Failed> {
+        let mut index = index;
         let ops: Vec<OpRef<'c>> = ops_of(block).filter(|o| self.holds_product(*o)).collect();
         for op in ops {
-            turn = match (self.placed(op), Scf::of(op)) {
+            index = match (self.placed(op), Scf::of(op)) {
                 (Some(placed), _) => match flights.iter_mut().find(|f| f.place == op) {
-                    Some(flight) => self.in_flight(placed, turn, flight)?,
-                    None => self.until_used(placed, turn)?,
+                    Some(flight) => self.in_flight(placed, index, flight)?,
+                    None => self.until_used(placed, index)?,
                 },
-                (None, Some(Scf::For)) => self.counted(op, turn)?,
-                (None, Some(Scf::If)) => self.branch(op, turn)?,
-                (None, Some(Scf::While)) => self.conditional(op, turn)?,
+                (None, Some(Scf::For)) => self.counted(op, index)?,
+                (None, Some(Scf::If)) => self.branch(op, index)?,
+                (None, Some(Scf::While)) => self.conditional(op, index)?,
                 _ => return Err(fail(op, "a product is in neither a loop nor a branch")),
             };
         }
-        Ok(turn)
+        Ok(index)
     }
 
-    /// Carries the turn through a loop, and what its products under way need from one iteration to the next.
-    fn counted(&self, op: OpRef<'c>, turn: Turn<'c>) -> Result<Turn<'c>, Failed> {
+    /// Carries the index through a loop, and what its products under way need from one iteration to the next.
+    fn counted(&self, op: OpRef<'c>, index: RingIndex<'c>) -> Result<RingIndex<'c>, Failed> {
         let error = |e: BuildError| fail(op, e.to_string());
         let b = Builder::before(self.context, op);
         let number = result_count(op);
-        self.maps_come_behind(op, turn);
+        self.maps_come_behind(op, index);
         let body = entry_block(region(op, 0)).ok_or_else(|| fail(op, "loop has no body"))?;
         let mut flights = self.flights(op, body);
-        let mut inits: Vec<Val<'c>> = turn.into_iter().collect();
-        if let Some(it) = turn.filter(|_| !flights.is_empty()) {
+        let mut inits: Vec<Val<'c>> = index.into_iter().collect();
+        if let Some(it) = index.filter(|_| !flights.is_empty()) {
             let never = self.truth(&b, false);
             inits.extend(flights.iter().flat_map(|_| [it, never]));
         }
         let (new, inside) = extend_for(&b, op, &inits).map_err(error)?;
-        let inner = turn.and(inside.first().copied());
-        for (i, flight) in flights.iter_mut().enumerate().filter(|_| turn.is_some()) {
+        let inner = index.and(inside.first().copied());
+        for (i, flight) in flights.iter_mut().enumerate().filter(|_| index.is_some()) {
             flight.last = Some((inside[1 + 2 * i], inside[2 + 2 * i]));
         }
         let mut yielded: Vec<Val<'c>> = self.block(body, inner, &mut flights)?.into_iter().collect();
@@ -179,23 +181,23 @@ impl<'c> Stream<'c> {
                 ConsumerReleaseOp::build(&b, ring.pipeline, last, Some(started), None).map_err(error)?;
             }
         }
-        Ok(turn.map(|_| result(new, number)))
+        Ok(index.map(|_| result(new, number)))
     }
 
-    /// Carries the turn through a loop that asks each time whether it goes on.
-    fn conditional(&self, op: OpRef<'c>, turn: Turn<'c>) -> Result<Turn<'c>, Failed> {
+    /// Carries the index through a loop that asks each time whether it goes on.
+    fn conditional(&self, op: OpRef<'c>, index: RingIndex<'c>) -> Result<RingIndex<'c>, Failed> {
         let error = |e: BuildError| fail(op, e.to_string());
         let b = Builder::before(self.context, op);
         let number = result_count(op);
-        self.maps_come_behind(op, turn);
-        let inits: Vec<Val<'c>> = turn.into_iter().collect();
+        self.maps_come_behind(op, index);
+        let inits: Vec<Val<'c>> = index.into_iter().collect();
         let (new, inside) = extend_while(&b, op, &inits).map_err(error)?;
         for (i, inside) in inside.iter().enumerate() {
             let block = entry_block(region(new, i)).ok_or_else(|| fail(new, "loop has no block"))?;
             let after: Vec<Val<'c>> = self.block(block, inside.first().copied(), &mut vec![])?.into_iter().collect();
             extend_yield(&b, block, &after).map_err(|e| fail(new, e.to_string()))?;
         }
-        Ok(turn.map(|_| result(new, number)))
+        Ok(index.map(|_| result(new, number)))
     }
 
     /// Products of a loop's body that are under way when an iteration ends.
@@ -245,29 +247,34 @@ impl<'c> Stream<'c> {
         taken
     }
 
-    fn branch(&self, op: OpRef<'c>, turn: Turn<'c>) -> Result<Turn<'c>, Failed> {
+    fn branch(&self, op: OpRef<'c>, index: RingIndex<'c>) -> Result<RingIndex<'c>, Failed> {
         let error = |e: BuildError| fail(op, e.to_string());
         let b = Builder::before(self.context, op);
         let number = result_count(op);
-        let types: Vec<Type<'c>> = turn.into_iter().map(ty).collect();
+        let types: Vec<Type<'c>> = index.into_iter().map(ty).collect();
         let new = extend_if(&b, op, &types).map_err(error)?;
         for i in 0..2 {
             let block = entry_block(region(new, i)).ok_or_else(|| fail(new, "branch has no block"))?;
-            let after: Vec<Val<'c>> = self.block(block, turn, &mut vec![])?.into_iter().collect();
+            let after: Vec<Val<'c>> = self.block(block, index, &mut vec![])?.into_iter().collect();
             extend_yield(&b, block, &after).map_err(|e| fail(new, e.to_string()))?;
         }
-        Ok(turn.map(|_| result(new, number)))
+        Ok(index.map(|_| result(new, number)))
     }
 
-    /// A product that is waited for in the next iteration. The next turn.
-    fn in_flight(&self, placed: &Placed<'c>, turn: Turn<'c>, flight: &mut Flight<'c>) -> Result<Turn<'c>, Failed> {
+    /// A product that is waited for in the next iteration. The next index.
+    fn in_flight(
+        &self,
+        placed: &Placed<'c>,
+        index: RingIndex<'c>,
+        flight: &mut Flight<'c>,
+    ) -> Result<RingIndex<'c>, Failed> {
         let place = placed.product.place();
         let error = |e: BuildError| fail(place, e.to_string());
         if !flight.adds_on {
             self.wait_for_last(place, flight)?;
         }
         let b = Builder::before(self.context, place);
-        let sums = self.multiply(&b, placed, turn)?;
+        let sums = self.multiply(&b, placed, index)?;
         for (dot, sum) in placed.product.dots.iter().zip(&sums) {
             replace_all_uses(dot.result(), *sum);
         }
@@ -275,8 +282,8 @@ impl<'c> Stream<'c> {
             AsyncDotWaitOp::build(&b, &[], &[], i64_attr(self.context, sums.len() as i64)).map_err(error)?;
             self.release(&b, place, flight.last)?;
         }
-        let next = self.next(&b, place, turn)?;
-        if let Some(now) = turn {
+        let next = self.next(&b, place, index)?;
+        if let Some(now) = index {
             flight.last = Some((now, self.truth(&b, true)));
         }
         placed.erase();
@@ -314,12 +321,12 @@ impl<'c> Stream<'c> {
         self.release(&b, dot, flight.last)
     }
 
-    /// A product that is waited for where its sum is first used, or where the ring needs its stage. The next turn.
-    fn until_used(&self, placed: &Placed<'c>, turn: Turn<'c>) -> Result<Turn<'c>, Failed> {
-        let [dot] = placed.product.dots[..] else { return self.until_done(placed, turn) };
+    /// A product that is waited for where its sum is first used, or where the ring needs its stage. The next index.
+    fn until_used(&self, placed: &Placed<'c>, index: RingIndex<'c>) -> Result<RingIndex<'c>, Failed> {
+        let [dot] = placed.product.dots[..] else { return self.until_done(placed, index) };
         let error = |e: BuildError| fail(dot.op(), e.to_string());
         let b = Builder::before(self.context, dot.op());
-        let sum = self.multiply(&b, placed, turn)?[0];
+        let sum = self.multiply(&b, placed, index)?[0];
         let user = block_around(dot.op()).and_then(|block| first_user(block, dot.result()));
         let user = user.map(|user| self.room_until(dot.op(), user));
         let promoted = is_promoted(dot);
@@ -332,7 +339,7 @@ impl<'c> Stream<'c> {
         } else if !promoted {
             self.wait(&b, &[sum], 0)?;
         }
-        if let (Some(ring), Some(it)) = (&self.ring, turn) {
+        if let (Some(ring), Some(it)) = (&self.ring, index) {
             // Where a younger product is under way, what is computed until the wait for it comes first.
             let after = user.and_then(|user| {
                 let younger = groups(dot.op(), user).pop()?;
@@ -344,16 +351,16 @@ impl<'c> Stream<'c> {
             ConsumerReleaseOp::build(&b, ring.pipeline, it, None, after).map_err(error)?;
         }
         b.set_before(dot.op());
-        let next = self.next(&b, dot.op(), turn)?;
+        let next = self.next(&b, dot.op(), index)?;
         placed.erase();
         Ok(next)
     }
 
-    /// Products that take a stage together and are waited for at once. The next turn.
-    fn until_done(&self, placed: &Placed<'c>, turn: Turn<'c>) -> Result<Turn<'c>, Failed> {
+    /// Products that take a stage together and are waited for at once. The next index.
+    fn until_done(&self, placed: &Placed<'c>, index: RingIndex<'c>) -> Result<RingIndex<'c>, Failed> {
         let place = placed.product.place();
         let b = Builder::before(self.context, place);
-        let sums = self.multiply(&b, placed, turn)?;
+        let sums = self.multiply(&b, placed, index)?;
         let mut under_way = vec![];
         for (dot, sum) in placed.product.dots.iter().zip(&sums) {
             replace_all_uses(dot.result(), *sum);
@@ -362,18 +369,18 @@ impl<'c> Stream<'c> {
         if !under_way.is_empty() {
             self.wait_for(&b, &under_way, 0)?;
         }
-        if let (Some(ring), Some(it)) = (&self.ring, turn) {
+        if let (Some(ring), Some(it)) = (&self.ring, index) {
             ConsumerReleaseOp::build(&b, ring.pipeline, it, None, None).map_err(|e| fail(place, e.to_string()))?;
         }
-        let next = self.next(&b, place, turn)?;
+        let next = self.next(&b, place, index)?;
         placed.erase();
         Ok(next)
     }
 
     /// Maps of the stream's copies that are made in front of a loop or product, in a loop: the copies so far are by
     /// those before them.
-    fn maps_come_behind(&self, op: OpRef<'c>, turn: Turn<'c>) {
-        let Some((ring, it)) = self.ring.as_ref().zip(turn) else { return };
+    fn maps_come_behind(&self, op: OpRef<'c>, index: RingIndex<'c>) {
+        let Some((ring, it)) = self.ring.as_ref().zip(index) else { return };
         let maps: Vec<Val<'c>> = self.products.iter().flat_map(|p| p.maps.iter().copied()).collect();
         if is_in_loop(op) {
             come_behind(self.context, op, &maps, (ring.pipeline, it));
@@ -404,34 +411,34 @@ impl<'c> Stream<'c> {
         Ok(())
     }
 
-    fn next(&self, b: &Builder<'c>, op: OpRef<'c>, turn: Turn<'c>) -> Result<Turn<'c>, Failed> {
-        let (Some(ring), Some(it)) = (&self.ring, turn) else { return Ok(None) };
+    fn next(&self, b: &Builder<'c>, op: OpRef<'c>, index: RingIndex<'c>) -> Result<RingIndex<'c>, Failed> {
+        let (Some(ring), Some(it)) = (&self.ring, index) else { return Ok(None) };
         let next = IncIterOp::build(b, ty(it), it, ring.pipeline).map_err(|e| fail(op, e.to_string()))?;
         Ok(Some(next.next()))
     }
 
     /// Fills a stage, waits for it and starts the products that take it; their results.
-    fn multiply(&self, b: &Builder<'c>, placed: &Placed<'c>, turn: Turn<'c>) -> Result<Vec<Val<'c>>, Failed> {
+    fn multiply(&self, b: &Builder<'c>, placed: &Placed<'c>, index: RingIndex<'c>) -> Result<Vec<Val<'c>>, Failed> {
         let place = placed.product.place();
         let error = |e: BuildError| fail(place, e.to_string());
         let mut ready = vec![];
-        if let (Some(ring), Some(it)) = (&self.ring, turn) {
-            self.maps_come_behind(place, turn);
+        if let (Some(ring), Some(it)) = (&self.ring, index) {
+            self.maps_come_behind(place, index);
             self.fill(b, placed, ring, it)?;
-            if ring.prepared {
+            if ring.converted {
                 self.prepare(b, placed, ring, it)?;
             }
-            self.wait_for_stage(b, (place, ring), it, ring.prepared)?;
+            self.wait_for_stage(b, (place, ring), it, ring.converted)?;
             if placed.product.by_threads().0 {
                 // Copies of threads write as these do, and nobody has fenced for products yet.
                 AsyncFenceOp::build(b).map_err(error)?;
             }
             let slots = self.slots(b, placed, ring, it)?;
-            let here = !ring.prepared && placed.product.is_prepared();
+            let here = !ring.converted && placed.product.is_converted();
             if here {
-                prepare::change(b, &placed.product, &slots, self.plan.consumer_warps())?;
+                convert_stage::change(b, &placed.product, &slots, self.plan.consumer_warps())?;
             }
-            ready = prepare::changed(b, &placed.product, &slots)?;
+            ready = convert_stage::changed(b, &placed.product, &slots)?;
             if here {
                 AsyncFenceOp::build(b).map_err(error)?;
                 BarrierOp::build(b, None, None).map_err(error)?;
@@ -465,10 +472,10 @@ impl<'c> Stream<'c> {
         b: &Builder<'c>,
         (op, ring): (OpRef<'c>, &Ring<'c>),
         it: Val<'c>,
-        prepared: bool,
+        converted: bool,
     ) -> Result<(), Failed> {
         let waited = ConsumerTokenType::get(op.location()).ok_or_else(|| fail(op, "no type of tokens"))?;
-        ConsumerWaitOp::build(b, waited.into(), ring.pipeline, it, prepared).map_err(|e| fail(op, e.to_string()))?;
+        ConsumerWaitOp::build(b, waited.into(), ring.pipeline, it, converted).map_err(|e| fail(op, e.to_string()))?;
         Ok(())
     }
 
@@ -481,8 +488,8 @@ impl<'c> Stream<'c> {
         let inside = Builder::at_end(self.context, program, op.location());
         self.wait_for_stage(&inside, (op, ring), it, false)?;
         let slots = self.slots(&inside, placed, ring, it)?;
-        let warps = self.plan.preparer_warps();
-        prepare::change(&inside, &placed.product, &slots, warps)?;
+        let warps = self.plan.converter_warps();
+        convert_stage::change(&inside, &placed.product, &slots, warps)?;
         ProducerCommitOp::build(&inside, ring.pipeline, it, false, true).map_err(error)?;
         YieldOp::build(&inside, &[]).map_err(error)?;
         let [warps, fast] = [warps.into(), 0].map(|n| i64_attr(self.context, n));
@@ -533,7 +540,7 @@ impl<'c> Stream<'c> {
     ) -> Result<(), Failed> {
         let op = placed.product.place();
         let error = |e: BuildError| fail(op, e.to_string());
-        let all: Vec<(usize, Made<'c>)> = placed.product.made().collect();
+        let all: Vec<(usize, ProducerComputed<'c>)> = placed.product.made().collect();
         let Some((_, first)) = all.first() else { return Err(fail(op, "no warps make an operand")) };
         let made = || all.iter().filter(|(_, one)| !(ready && one.if_ready.is_some()));
         let filled = Region::new();

@@ -3,15 +3,15 @@
 
 use super::{Product, RingPlan, iterator_type};
 use crate::{
-    analysis::producers::{behind_conversions, made_stage},
+    analysis::producers::{behind_conversions, computed_stage},
     dialect::{
+        dot_plan::DotPlan,
         layouts::{Tensor, storage_bits},
         nv_tileas::{
             AllocTensorOp, AsyncFenceOp, BarrierOp, CreateIteratorOp, CreatePipelineOp, LocalStoreOp, MemDescType,
             PipelineType,
         },
         pass::{Failed, fail},
-        product_plan::ProductPlan,
         rt::*,
         shared_memory::{ALIGNMENT, REUSE, aligned_storage_type, shared_layout, vector_of, with_stages},
     },
@@ -27,7 +27,7 @@ const THREADS: i64 = 32;
 pub(super) struct Ring<'c> {
     pub pipeline: Val<'c>,
     /// Whether others than the consumers change its stages before these have them.
-    pub prepared: bool,
+    pub converted: bool,
     /// One for each operand.
     pub storages: Vec<Val<'c>>,
     /// The iterator of the first stage.
@@ -39,8 +39,8 @@ impl<'c> Ring<'c> {
     pub fn of(
         product: &Product<'c>,
         top: &Builder<'c>,
-        plan: ProductPlan,
-        RingPlan { stages, prepared }: RingPlan,
+        plan: DotPlan,
+        RingPlan { stages, converted }: RingPlan,
     ) -> Result<Option<Self>, Failed> {
         if product.sides.is_empty() {
             return Ok(None);
@@ -53,7 +53,7 @@ impl<'c> Ring<'c> {
             let desc = with_stages(op, side.desc, stages).ok_or_else(|| fail(op, "no ring can hold this tile"))?;
             storages.push(AllocTensorOp::build(top, desc.into(), None).map_err(error)?.result());
         }
-        let words = ((if prepared { 3 } else { 2 }) * stages as u64).next_power_of_two();
+        let words = ((if converted { 3 } else { 2 }) * stages as u64).next_power_of_two();
         let bases: Vec<u64> = (0..words.ilog2()).map(|i| 1 << i).collect();
         let context = top.context();
         let barriers =
@@ -69,11 +69,11 @@ impl<'c> Ring<'c> {
         let (copies, stores) = product.by_threads();
         let each = i64::from(stores) + if copies { THREADS } else { 0 };
         let arrivals = product.made().next().map(|(_, made)| i64_attr(context, made.by.warps() * each + announces));
-        let preparers = prepared.then(|| i64_attr(context, plan.preparer_warps().into()));
-        let pipeline = CreatePipelineOp::build(top, pipeline.into(), barriers, consumers, arrivals, preparers);
+        let converters = converted.then(|| i64_attr(context, plan.converter_warps().into()));
+        let pipeline = CreatePipelineOp::build(top, pipeline.into(), barriers, consumers, arrivals, converters);
         let pipeline = pipeline.map_err(error)?.pipeline();
         let first = CreateIteratorOp::build(top, iterator_type(op)?, pipeline).map_err(error)?.iterator();
-        Ok(Some(Self { pipeline, prepared, storages, first }))
+        Ok(Some(Self { pipeline, converted, storages, first }))
     }
 }
 
@@ -131,7 +131,7 @@ fn stored<'c>(op: OpRef<'c>, (v, number): (Val<'c>, usize), top: &Builder<'c>) -
     let depth = 1 - number;
     let by_columns = layout.register().first() == Some(&1);
     let fast = if bits == 16 { usize::from(by_columns) } else { depth };
-    let desc = made_stage(op, v, fast).map_err(|e| fail(op, e))?;
+    let desc = computed_stage(op, v, fast).map_err(|e| fail(op, e))?;
     let storage = AllocTensorOp::build(top, desc.into(), None).map_err(error)?.result();
     let b = Builder::before(top.context(), op);
     match defining_op(v) {

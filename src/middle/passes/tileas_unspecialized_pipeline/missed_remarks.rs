@@ -3,7 +3,8 @@
 use crate::{
     analysis::{
         access::View,
-        ring_loads::{Candidates, backward_slice, feeds_dot, is_inside, is_zero},
+        constants::is_all_zeros,
+        ring_loads::{Candidates, backward_slice, feeds_dot, is_inside},
     },
     dialect::{
         behaviour,
@@ -38,7 +39,7 @@ fn why_not<'c>(op: OpRef<'c>, parent: OpRef<'c>, body: Blk<'c>) -> Option<(Strin
         (x.result(), x.token(), x.ordering(), x.vector(), zeros, gathers)
     } else {
         let x = LoadOp::cast(op)?;
-        let zeros = x.other().is_none_or(is_zero);
+        let zeros = x.other().is_none_or(is_all_zeros);
         (x.result(), x.token(), x.ordering(), x.vector(), zeros, false)
     };
     let tensor = Tensor::of_value(value)?;

@@ -123,9 +123,9 @@ fn disabled_passes_are_left_out_wherever_they_stand() {
     let names = |options: &Options| options.steps().iter().map(|s| s.name().to_owned()).collect::<Vec<_>>();
     let all = names(&with(&[("opt-level", "3"), ("pipeline-strategy", "warp-specialize")]));
     let mut options = with(&[("opt-level", "3"), ("pipeline-strategy", "warp-specialize")]);
-    options.set("disable-pass", "cse,tileas-take-turns").unwrap();
+    options.set("disable-pass", "cse,tileas-ping-pong").unwrap();
     let rest = names(&options);
-    let expected: Vec<&String> = all.iter().filter(|n| *n != "cse" && *n != "tileas-take-turns").collect();
+    let expected: Vec<&String> = all.iter().filter(|n| *n != "cse" && *n != "tileas-ping-pong").collect();
     assert_eq!(rest.iter().collect::<Vec<_>>(), expected);
     assert!(rest.len() + 3 < all.len(), "cse stands in more than one place");
     // Passes of the user stay.
@@ -140,7 +140,7 @@ fn each_option_reaches_the_pass_that_reads_it() {
         ("approx", "true", "convert-cudatile-to-tileaa{approx=true}"),
         ("ftz", "true", "convert-cudatile-to-tileaa{ftz=true}"),
         ("num-warps", "8", "convert-tileaa-to-tileas{num-warps=8 compute-capability=sm_100}"),
-        ("num-ctas", "2", "tileaa-slice-blocks{num-ctas=2 compute-capability=sm_100}"),
+        ("num-ctas", "2", "tileaa-split-over-cluster{num-ctas=2 compute-capability=sm_100}"),
         ("index-bitwidth", "32", "convert-tileas-to-llvm{compute-capability=sm_100 index-bitwidth=32}"),
         ("emit-line-info", "tileas", "tileir-print-snapshot{after=convert-cudatile-to-tileaa}"),
         ("emit-line-info", "inputIR", "tileir-print-snapshot{after=convert-tileas-to-llvm}"),
@@ -203,7 +203,7 @@ fn passes_between_constraints_and_schedule_preserve_them() {
         let steps = options.steps();
         let place = |name: &str| steps.iter().position(|s| s.name() == name).unwrap();
         assert_eq!(place(GENERATE_CONSTRAINTS) + 1, place(MATERIALIZE_SCHEDULE));
-        assert_eq!(place(MATERIALIZE_SCHEDULE) + 1, place("tileas-rotate-products"));
+        assert_eq!(place(MATERIALIZE_SCHEDULE) + 1, place("tileas-pipeline-dots"));
         assert_eq!(steps[place(MATERIALIZE_SCHEDULE)].pass.contains("use-single-agent=true"), single);
     }
     let refused = |place: &str| options.stages_of(&place.parse().unwrap()).err().map(|e| e.to_string());

@@ -1,6 +1,6 @@
 //! Prints what the planner decides and predicts for common tiles: `cargo run -p tile-plan --example predictions`.
 
-use tile_plan::{Hints, Machine, OperandType, ProductLoop, plan};
+use tile_plan::{DotLoop, Hints, Machine, OperandType, plan};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let machine = Machine::named("sm_90")?;
@@ -15,7 +15,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     ];
     for (tile, operand) in tiles {
         for over_tiles in [false, true] {
-            let product = ProductLoop { over_tiles, ..ProductLoop::new(tile, operand) };
+            let product = DotLoop { over_tiles, ..DotLoop::new(tile, operand) };
             println!("{operand:?} {tile:?}{}", if over_tiles { ", a loop over tiles" } else { "" });
             match plan(&product, &Hints::default(), &machine) {
                 Ok(plan) => plan.reasons.iter().for_each(|reason| println!("  {reason}")),

@@ -1,14 +1,12 @@
 //! Decisions for the tiles that matter, and what holds for all.
 
-use tile_plan::{
-    APlace, Hints, Kernel, Machine, Major, NoPlan, OperandType, Plan, ProductLoop, Ring, plan, plan_kernel,
-};
+use tile_plan::{AStorage, DotLoop, Hints, Kernel, Machine, Major, NoPlan, OperandType, Plan, Ring, plan, plan_kernel};
 
 fn machine() -> Machine {
     Machine::named("sm_90").expect("the file of sm_90")
 }
 
-fn decide(product: &ProductLoop) -> Plan {
+fn decide(product: &DotLoop) -> Plan {
     plan(product, &Hints::default(), &machine()).unwrap_or_else(|e| panic!("{product:?}: {e}"))
 }
 
@@ -39,7 +37,7 @@ fn table() {
         ((64, 64, 64), Bf16, "1x1 n64 stages 6 | 240 40 240 need 64 | L2"),
     ];
     for (tile, operand, expected) in rows {
-        let product = ProductLoop::new(tile, operand);
+        let product = DotLoop::new(tile, operand);
         match plan(&product, &Hints::default(), &machine()) {
             Ok(plan) => assert_eq!(summary(&plan), expected, "{tile:?} {operand:?}"),
             Err(error) => panic!("{tile:?} {operand:?}: {error}"),
@@ -50,7 +48,7 @@ fn table() {
 /// The reasons as a user reads them.
 #[test]
 fn reasons() {
-    let plan = decide(&ProductLoop::new((128, 256, 64), OperandType::Bf16));
+    let plan = decide(&DotLoop::new((128, 256, 64), OperandType::Bf16));
     let expected = [
         "2 consumer warpgroups of 64 rows and 256 columns, 128 accumulators of an estimated 160 registers a thread",
         "registers: 168 at launch, then 40 for the producer and 232 for consumers",
@@ -64,98 +62,97 @@ fn reasons() {
 
 #[test]
 fn persistent_loops_keep_their_buffers_apart() {
-    let product =
-        ProductLoop { over_tiles: true, trips: Some(16), ..ProductLoop::new((128, 256, 64), OperandType::Bf16) };
+    let product = DotLoop { over_tiles: true, trips: Some(16), ..DotLoop::new((128, 256, 64), OperandType::Bf16) };
     let plan = decide(&product);
     assert!(plan.persistent && !plan.epilogue.in_ring);
     assert_eq!((plan.stages, plan.epilogue.buffers, plan.epilogue.bytes), (4, 2, 32768));
     assert_eq!(plan.shared_bytes, 4 * 49152 + 32768 + 1024);
-    let alone = decide(&ProductLoop { over_tiles: false, ..product });
+    let alone = decide(&DotLoop { over_tiles: false, ..product });
     assert!(plan.prediction.tile < 0.85 * alone.prediction.tile, "the epilogue is hidden");
     // Results of 32 bits are twice the bytes and so bound short loops.
-    let wide = decide(&ProductLoop { result_bits: 32, trips: Some(8), ..product });
+    let wide = decide(&DotLoop { result_bits: 32, trips: Some(8), ..product });
     assert_eq!(wide.epilogue.columns, 32);
     assert!(wide.prediction.share < 0.95);
 }
 
 #[test]
 fn operands_in_registers_and_transposed() {
-    let base = ProductLoop::new((128, 128, 64), OperandType::Bf16);
-    let in_registers = decide(&ProductLoop { a_place: APlace::Registers { extra: 16 }, ..base });
+    let base = DotLoop::new((128, 128, 64), OperandType::Bf16);
+    let in_registers = decide(&DotLoop { a_storage: AStorage::Registers { extra: 16 }, ..base });
     assert_eq!(in_registers.registers.estimate, decide(&base).registers.estimate + 16 + 16);
     // 16-bit operands may be contiguous along M and N: nothing changes.
-    let turned = ProductLoop { a_major: Major::Mn, b_major: Major::Mn, ..base };
-    assert_eq!(decide(&turned).prediction, decide(&base).prediction);
-    let bytes = ProductLoop { b_major: Major::Mn, ..ProductLoop::new((128, 256, 128), OperandType::S8) };
+    let transposed = DotLoop { a_major: Major::Mn, b_major: Major::Mn, ..base };
+    assert_eq!(decide(&transposed).prediction, decide(&base).prediction);
+    let bytes = DotLoop { b_major: Major::Mn, ..DotLoop::new((128, 256, 128), OperandType::S8) };
     let plan = decide(&bytes);
-    let along_k = decide(&ProductLoop { b_major: Major::K, ..bytes });
+    let along_k = decide(&DotLoop { b_major: Major::K, ..bytes });
     assert_eq!((plan.threads, plan.stages), (along_k.threads, along_k.stages));
     assert!(plan.registers.estimate > along_k.registers.estimate);
     assert!(plan.reasons.iter().any(|r| r.contains("32768 bytes of each stage are changed")), "{:?}", plan.reasons);
     // Elements that are computed are written once more, however they lie.
-    let rounded = ProductLoop { computed: [true, false], ..ProductLoop::new((128, 256, 32), OperandType::Tf32) };
+    let rounded = DotLoop { computed: [true, false], ..DotLoop::new((128, 256, 32), OperandType::Tf32) };
     let plan = decide(&rounded);
-    assert_eq!(rounded.prepared_bytes(), 16384);
-    assert!(plan.prediction.preparation > 0.0 && plan.prediction.iteration >= plan.prediction.tensor);
+    assert_eq!(rounded.converted_bytes(), 16384);
+    assert!(plan.prediction.conversion > 0.0 && plan.prediction.iteration >= plan.prediction.tensor);
 }
 
 /// Consumers hide it behind products under way that they turn an operand; where sums must be exact there are none, and
 /// a warpgroup of its own does it.
 #[test]
 fn who_turns_operands() {
-    let turned = |tile, operand| ProductLoop { b_major: Major::Mn, ..ProductLoop::new(tile, operand) };
-    let exact = turned((128, 256, 128), OperandType::E4m3);
+    let transposed = |tile, operand| DotLoop { b_major: Major::Mn, ..DotLoop::new(tile, operand) };
+    let exact = transposed((128, 256, 128), OperandType::E4m3);
     let plan = decide(&exact);
     let r = plan.registers;
     assert_eq!((plan.consumers(), plan.threads, r.launch), (2, 512, 128));
-    assert_eq!((r.producer, r.preparer, r.consumer), (24, Some(40), 224));
-    let along_k = decide(&ProductLoop { b_major: Major::K, ..exact });
+    assert_eq!((r.producer, r.converter, r.consumer), (24, Some(40), 224));
+    let along_k = decide(&DotLoop { b_major: Major::K, ..exact });
     assert_eq!(plan.prediction.iteration, along_k.prediction.iteration);
     assert!(plan.reasons.iter().any(|r| r.contains("by a warpgroup of their own")), "{:?}", plan.reasons);
-    assert!(plan.reasons.iter().any(|r| r.contains("40 for the preparer")), "{:?}", plan.reasons);
+    assert!(plan.reasons.iter().any(|r| r.contains("40 for the converter")), "{:?}", plan.reasons);
     let by_consumers = [
-        turned((128, 256, 128), OperandType::S8),
+        transposed((128, 256, 128), OperandType::S8),
         // Not in panels of 128x128 bytes, or not only turned.
-        turned((128, 64, 128), OperandType::E4m3),
-        turned((128, 128, 64), OperandType::E4m3),
-        turned((128, 128, 32), OperandType::Tf32),
-        ProductLoop { computed: [true, false], ..exact },
+        transposed((128, 64, 128), OperandType::E4m3),
+        transposed((128, 128, 64), OperandType::E4m3),
+        transposed((128, 128, 32), OperandType::Tf32),
+        DotLoop { computed: [true, false], ..exact },
     ];
     for product in by_consumers {
         let plan = decide(&product);
-        assert!(product.prepared_bytes() > 0 && plan.registers.preparer.is_none(), "{product:?}: {:?}", plan.reasons);
+        assert!(product.converted_bytes() > 0 && plan.registers.converter.is_none(), "{product:?}: {:?}", plan.reasons);
         assert!(plan.reasons.iter().any(|r| r.contains("by those who multiply")), "{:?}", plan.reasons);
     }
 }
 
 #[test]
 fn operands_that_producers_make() {
-    let base = ProductLoop::new((128, 128, 64), OperandType::Bf16);
-    let made = ProductLoop { made: [true, false], made_loads: 1, producer_registers: [88, 60], ..base };
+    let base = DotLoop::new((128, 128, 64), OperandType::Bf16);
+    let made = DotLoop { producer_computed: [true, false], producer_loads: 1, producer_registers: [88, 60], ..base };
     // Loads hide behind products; warps that make tiles get more than they need, and consumers the rest.
-    let gathered = decide(&ProductLoop { made_instructions: 120, ..made });
+    let gathered = decide(&DotLoop { producer_instructions: 120, ..made });
     let r = gathered.registers;
     assert_eq!((gathered.producers, gathered.threads, r.launch, r.producer, r.consumer), (1, 384, 168, 152, 176));
     assert_eq!(gathered.prediction.iteration, decide(&base).prediction.iteration);
     assert!(gathered.reasons.iter().any(|r| r.contains("4 warps of the producer make 16384 bytes")));
     // Much to compute goes to two warpgroups, whose block has fewer registers at launch.
-    let computed = decide(&ProductLoop { made_instructions: 1600, ..made });
+    let computed = decide(&DotLoop { producer_instructions: 1600, ..made });
     assert_eq!((computed.producers, computed.threads, computed.registers.launch), (2, 512, 128));
     assert!(computed.prediction.production > 800.0 && computed.prediction.bound == "the producer's warps");
     // Addresses that are loaded are waited for in each iteration: then the warps that multiply do as well.
-    let chained = ProductLoop { made_instructions: 300, made_loads: 3, ..made };
+    let chained = DotLoop { producer_instructions: 300, producer_loads: 3, ..made };
     let refused = plan(&chained, &Hints::default(), &machine()).expect_err("no plan");
-    assert!(matches!(refused, NoPlan::Production { made, instead } if made > instead), "{refused}");
+    assert!(matches!(refused, NoPlan::Production { producer, instead } if producer > instead), "{refused}");
     // What needs more registers than there are leaves the products to single warps.
-    let large = ProductLoop { producer_registers: [300, 260], made_instructions: 300, ..made };
+    let large = DotLoop { producer_registers: [300, 260], producer_instructions: 300, ..made };
     let refused = plan(&large, &Hints::default(), &machine()).expect_err("no plan");
     assert!(matches!(refused, NoPlan::Registers { .. }), "{refused}");
 }
 
 #[test]
 fn promotion_costs_registers_and_clocks() {
-    let exact = ProductLoop::new((128, 256, 128), OperandType::E4m3);
-    let fast = ProductLoop { exact_sums: false, ..exact };
+    let exact = DotLoop::new((128, 256, 128), OperandType::E4m3);
+    let fast = DotLoop { exact_accumulation: false, ..exact };
     let (exact, fast) = (decide(&exact), decide(&fast));
     assert_eq!((exact.columns, fast.columns), (128, 256));
     assert_eq!(fast.prediction.promotion, 0.0);
@@ -166,7 +163,7 @@ fn promotion_costs_registers_and_clocks() {
 
 #[test]
 fn hints_are_costs() {
-    let product = ProductLoop::new((128, 128, 64), OperandType::Bf16);
+    let product = DotLoop::new((128, 128, 64), OperandType::Bf16);
     let machine = machine();
     let with = |hints: Hints| plan(&product, &hints, &machine).unwrap();
     let free = with(Hints::default());
@@ -175,7 +172,7 @@ fn hints_are_costs() {
     assert_eq!((free.blocks, two.blocks), (1, 2));
     assert!(free.columns == 128 && two.columns == 64 && two.registers.launch < 90, "{two:?}");
     // The largest tile has no room for a second block: the hint is set aside, and the remark says so.
-    let large = ProductLoop::new((128, 256, 64), OperandType::Bf16);
+    let large = DotLoop::new((128, 256, 64), OperandType::Bf16);
     let plan_of_large = plan(&large, &Hints { occupancy: Some(4), ..Hints::default() }, &machine).unwrap();
     assert_eq!(plan_of_large.blocks, 1);
     assert!(plan_of_large.reasons.iter().any(|r| r.contains("occupancy = 4 is not followed")));
@@ -190,18 +187,18 @@ fn hints_are_costs() {
 #[test]
 fn refusals() {
     let machine = machine();
-    let refuse = |p: &ProductLoop| plan(p, &Hints::default(), &machine).unwrap_err();
-    let base = ProductLoop::new((128, 256, 64), OperandType::Bf16);
-    assert_eq!(refuse(&ProductLoop { tensor_copies: false, ..base }), NoPlan::NoTensorCopies);
-    assert_eq!(refuse(&ProductLoop { m: 32, ..base }), NoPlan::Shape { m: 32, n: 256, k: 64 });
-    assert_eq!(refuse(&ProductLoop { k: 8, ..base }), NoPlan::Shape { m: 128, n: 256, k: 8 });
-    assert_eq!(refuse(&ProductLoop { n: 96, ..base }), NoPlan::Shape { m: 128, n: 96, k: 64 });
+    let refuse = |p: &DotLoop| plan(p, &Hints::default(), &machine).unwrap_err();
+    let base = DotLoop::new((128, 256, 64), OperandType::Bf16);
+    assert_eq!(refuse(&DotLoop { tensor_copies: false, ..base }), NoPlan::NoTensorCopies);
+    assert_eq!(refuse(&DotLoop { m: 32, ..base }), NoPlan::Shape { m: 32, n: 256, k: 64 });
+    assert_eq!(refuse(&DotLoop { k: 8, ..base }), NoPlan::Shape { m: 128, n: 256, k: 8 });
+    assert_eq!(refuse(&DotLoop { n: 96, ..base }), NoPlan::Shape { m: 128, n: 96, k: 64 });
     // Two consumers would hold 256 accumulators a thread, and four are too many threads.
-    let square = refuse(&ProductLoop { m: 256, ..base });
+    let square = refuse(&DotLoop { m: 256, ..base });
     assert_eq!(square, NoPlan::Registers { needed: 288, available: 240 });
-    let huge = refuse(&ProductLoop { m: 512, ..base });
+    let huge = refuse(&DotLoop { m: 512, ..base });
     assert!(matches!(huge, NoPlan::Registers { .. }), "{huge}");
-    let deep = refuse(&ProductLoop { k: 256, ..base });
+    let deep = refuse(&DotLoop { k: 256, ..base });
     assert_eq!(deep, NoPlan::SharedMemory { stage: 196608, available: 231424 });
     assert_eq!(Machine::named("sm_00").unwrap_err().to_string(), "no machine 'sm_00'");
     let empty = Machine::parse(r#"{"name": "none", "device": "none", "values": {}}"#).unwrap();
@@ -219,7 +216,7 @@ fn plans_fit() {
         for (m, n) in (5..10).flat_map(|m| (3..10).map(move |n| (1 << m, 1 << n))) {
             for (k, over_tiles) in (3..9).flat_map(|k| [(1 << k, false), (1 << k, true)]) {
                 for (occupancy, b_major) in [(None, Major::K), (Some(2), Major::Mn), (Some(16), Major::K)] {
-                    let product = ProductLoop { over_tiles, b_major, ..ProductLoop::new((m, n, k), operand) };
+                    let product = DotLoop { over_tiles, b_major, ..DotLoop::new((m, n, k), operand) };
                     let hints = Hints { occupancy, ..Hints::default() };
                     let Ok(plan) = plan(&product, &hints, &machine) else { continue };
                     plans += 1;
@@ -243,14 +240,14 @@ fn plans_fit() {
 
 /// Attention of so many queries and keys a block, and a depth.
 fn attention(m: u32, n: u32, d: u32) -> Kernel {
-    let scores = ProductLoop::new((m, n, d), OperandType::Bf16);
-    let values = ProductLoop {
-        a_place: APlace::Registers { extra: 0 },
+    let scores = DotLoop::new((m, n, d), OperandType::Bf16);
+    let values = DotLoop {
+        a_storage: AStorage::Registers { extra: 0 },
         b_major: Major::Mn,
-        ..ProductLoop::new((m, d, n), OperandType::Bf16)
+        ..DotLoop::new((m, d, n), OperandType::Bf16)
     };
     Kernel {
-        products: vec![scores, values],
+        dots: vec![scores, values],
         elsewhere: vec![],
         rings: vec![Ring { stage: 2 * n * d, steps: 2 }],
         resident: 2 * m * d,
@@ -296,13 +293,13 @@ fn kernels_of_several_products() {
 fn narrower_instructions_save_registers() {
     let of = |n: u32, live: u32| {
         let (m, d) = (128, 128);
-        let scores = ProductLoop::new((m, n, d), OperandType::E4m3);
-        let values = ProductLoop {
-            a_place: APlace::Registers { extra: 0 },
-            exact_sums: true,
-            ..ProductLoop::new((m, d, n), OperandType::E4m3)
+        let scores = DotLoop::new((m, n, d), OperandType::E4m3);
+        let values = DotLoop {
+            a_storage: AStorage::Registers { extra: 0 },
+            exact_accumulation: true,
+            ..DotLoop::new((m, d, n), OperandType::E4m3)
         };
-        let kernel = Kernel { products: vec![scores, values], ..attention(m, n, d) };
+        let kernel = Kernel { dots: vec![scores, values], ..attention(m, n, d) };
         plan_kernel(&kernel, &|_| live, &Hints::default(), &machine())
     };
     let wide = of(64, 120).expect("a plan");

@@ -1,7 +1,7 @@
 //! Loops of the literature, on the machines of their textbooks: the intervals follow from what is said there.
 
 use tile_schedule::{
-    Agent, Bound, Edge, Failure, Graph, Group, Method, Node, Obstacle, Pool, Settings, Use, overlap, solve,
+    Agent, Bound, Edge, Failure, Graph, Group, Method, Node, Obstacle, Pool, Reservation, Settings, overlap, solve,
 };
 
 /// A machine: names and numbers of units.
@@ -16,7 +16,7 @@ fn machine(pools: &[(&str, u32)]) -> Graph {
 /// An operation that takes one clock of a unit.
 fn op(g: &mut Graph, name: &str, pool: &str) -> usize {
     let pool = g.pools.iter().position(|p| p.name == pool).unwrap();
-    let footprint = vec![Use { pool, start: 0, clocks: 1 }];
+    let footprint = vec![Reservation { pool, start: 0, clocks: 1 }];
     g.nodes.push(Node { name: name.into(), footprint, registers: 1, asynchronous: true, ..Node::default() });
     g.nodes.len() - 1
 }
@@ -138,9 +138,9 @@ fn what_cannot_be_scheduled_says_why() {
     let a = op(&mut g, "product", "tensor");
     let b = op(&mut g, "other", "tensor");
     (g.nodes[a].footprint[0].clocks, g.nodes[b].footprint[0].clocks) = (6, 6);
-    let settings = Settings { largest: Some(11), ..Settings::default() };
+    let settings = Settings { max_interval: Some(11), ..Settings::default() };
     let error = overlap(&g, &settings).unwrap_err();
-    assert!(matches!(&error, Failure::Infeasible(i) if i.what == Obstacle::Bound { clocks: 12 }));
+    assert!(matches!(&error, Failure::Infeasible(i) if i.obstacle == Obstacle::Bound { clocks: 12 }));
     assert_eq!(
         error.to_string(),
         "modulo scheduler returned no feasible II: the largest tried is 11, where the least possible is 12"
@@ -149,7 +149,7 @@ fn what_cannot_be_scheduled_says_why() {
     g.groups = vec![Group::default()];
     (g.nodes[a].group, g.nodes[b].group) = (Some(0), Some(0));
     edge(&mut g, a, b, 40, 0);
-    let settings = Settings { largest: Some(30), ..Settings::default() };
+    let settings = Settings { max_interval: Some(30), ..Settings::default() };
     let text = overlap(&g, &settings).unwrap_err().to_string();
     assert!(text.starts_with("modulo scheduler returned no feasible II: the largest tried is 30, where '"), "{text}");
     assert!(text.contains("which takes tensor:0+6, is refused by"), "{text}");
@@ -166,7 +166,7 @@ fn graphs_are_checked() {
     edge(&mut g, b, a, 1, 0);
     assert_eq!(overlap(&g, &Settings::default()).unwrap_err().to_string(), "'a' waits for itself within one iteration");
     g.edges.pop();
-    g.nodes[a].footprint.push(Use { pool: 0, start: 0, clocks: 2 });
+    g.nodes[a].footprint.push(Reservation { pool: 0, start: 0, clocks: 2 });
     let text = overlap(&g, &Settings::default()).unwrap_err().to_string();
     assert_eq!(text, "'a' keeps more units of pool 'unit' busy at a time than there are");
     g.nodes[a].footprint[1].pool = 4;

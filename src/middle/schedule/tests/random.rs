@@ -2,7 +2,7 @@
 
 use tile_schedule::exact::{self, Search};
 use tile_schedule::{
-    Agent, Bound, Edge, Graph, Group, Method, Node, Obstacle, Pool, Settings, Use, bounds, overlap, serial,
+    Agent, Bound, Edge, Graph, Group, Method, Node, Obstacle, Pool, Reservation, Settings, bounds, overlap, serial,
 };
 
 /// Numbers from a seed.
@@ -40,7 +40,7 @@ fn graph(seed: u64, shape: &Shape) -> Graph {
             let (mut footprint, mut end) = (vec![], 0);
             for _ in 0..d.below(shape.uses + 1) {
                 let (pool, start) = (d.below(pools) as usize, end + d.below(shape.clocks));
-                footprint.push(Use { pool, start, clocks: 1 + d.below(shape.clocks) });
+                footprint.push(Reservation { pool, start, clocks: 1 + d.below(shape.clocks) });
                 end = start + footprint[footprint.len() - 1].clocks;
             }
             Node {
@@ -253,7 +253,8 @@ fn registers_for_one_iteration_are_enough() {
             assert!(*clocks == s.interval && matches!(obstacle, Obstacle::Registers { .. }), "{seed}: {obstacle}");
             // A bound on the interval asks for an overlap.
             let largest = Some(g.serial_length());
-            let error = overlap(&g, &Settings { largest, ..Settings::default() }).unwrap_err().to_string();
+            let error =
+                overlap(&g, &Settings { max_interval: largest, ..Settings::default() }).unwrap_err().to_string();
             assert!(error.contains(" registers of "), "{seed}: {error}");
         }
     }

@@ -203,7 +203,7 @@ fn check_degree(access: &SharedAccess, warps: &std::collections::BTreeSet<(u32, 
                 };
                 let at = |lane| (access.address.eval(lane, warp, block) ^ i.xor) + i.add;
                 let addresses: Vec<Option<u64>> = (0..lanes).map(|l| active(l).then(|| at(l))).collect();
-                let turns = phase_turns(&addresses, width.min(16)).expect("a legal width");
+                let turns = phase_wavefronts(&addresses, width.min(16)).expect("a legal width");
                 worst = worst.max(turns.iter().copied().max().unwrap_or(0));
                 turns_of_warp += turns.iter().map(|&t| u64::from(t)).sum::<u64>();
             }

@@ -86,7 +86,7 @@ pub fn check_product(
     b: &HardwareLayout,
 ) {
     let (m, n, k) = extents;
-    let product = WarpgroupProduct::new(extents, ty.bits(), columns, groups).expect("a product of wgmma");
+    let product = WarpgroupDot::new(extents, ty.bits(), columns, groups).expect("a product of wgmma");
     let accumulator = product.accumulator().unwrap();
     // B's tile is k x n.
     let right = b.operand(1, 0, columns).expect("B is an operand");
@@ -119,7 +119,7 @@ pub fn check_product(
             let found = if ty == Type::S8 { word as i32 } else { f32::from_bits(word) as i32 };
             let (thread, register) = (i as u32 / registers, i as u32 % registers);
             let place = Thread { lane: thread % 32, warp: thread / 32, block: 0 };
-            let element = accumulator.element(Place { register, thread: place });
+            let element = accumulator.element(Slot { register, thread: place });
             let (row, column) = (element / u64::from(n), element % u64::from(n));
             let term = |d: u64| value(1, row * u64::from(k) + d) * value(2, d * u64::from(n) + column);
             let wanted: i32 = (0..u64::from(k)).map(term).sum();
@@ -141,7 +141,7 @@ fn fragment_words(layout: &Layout, ty: Type) -> Vec<u8> {
 }
 
 fn kernel(
-    product: &WarpgroupProduct,
+    product: &WarpgroupDot,
     ty: Type,
     left: Option<&(u64, WarpgroupOperand)>,
     right: &WarpgroupOperand,
@@ -190,7 +190,7 @@ mul.wide.u32 %rd5, %r1, {}; add.s64 %rd5, %rd3, %rd5; mul.wide.u32 %rd6, %r1, {}
 }
 
 fn instruction(
-    product: &WarpgroupProduct,
+    product: &WarpgroupDot,
     ty: Type,
     d: &str,
     left: Option<&(u64, WarpgroupOperand)>,

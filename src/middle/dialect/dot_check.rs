@@ -1,0 +1,131 @@
+//! The part of the verifier of products that knows instructions and fragments.
+//!
+//! Checked: that the table has the instruction for the element types, that it takes all operands from registers, that
+//! the accumulator lies in its fragments, and that operands and scales lie as belongs to the accumulator. Not checked:
+//! whether the target has the instruction, and whether it is generated; the lowering says so.
+//!
+//! Of products of warpgroups: that the table has the instruction, that the accumulator lies in its fragments, and that
+//! both operands lie in shared memory in an order, at an alignment and with strides that it reads.
+//!
+//! The C++ of the dialect has verified ranks, shapes and equal element types before, and is what calls this: the
+//! algebra of layouts and the table of instructions exist once, and C++ asks for their verdict instead of repeating
+//! them.
+
+use super::{
+    dots::{AnyDot, Instruction, SharedDot, WarpgroupDot, element_of},
+    layouts::{Tensor, layout_attr},
+    nv_tileas::MmaKind,
+    pass::context_of,
+    rt::*,
+};
+use melior::{Context, ir::AttributeLike};
+use mlir_sys::{MlirOperation, MlirStringCallback, MlirStringRef};
+use std::{
+    ffi::c_void,
+    panic::{AssertUnwindSafe, catch_unwind},
+};
+use tile_layout::{DotShape, Layout, LayoutError, Multiplier, Operand, Shape, warpgroups_of};
+use tile_mma::Storage;
+
+/// What C++ calls: reports what is wrong with a product, if anything is.
+pub(super) unsafe extern "C" fn check(op: MlirOperation, report: MlirStringCallback, data: *mut c_void) {
+    let (op, Some(report)) = (op_ref(op), report) else { return };
+    // A panic must not unwind into C++.
+    let verdict = catch_unwind(AssertUnwindSafe(|| match (AnyDot::cast(op), SharedDot::cast(op)) {
+        (Some(dot), _) => verdict(dot),
+        (None, Some(dot)) => WarpgroupDot::of(dot).map(drop),
+        (None, None) => Ok(()),
+    }));
+    let Err(message) = verdict.unwrap_or_else(|_| Err("internal error in the verifier of products".into())) else {
+        return;
+    };
+    let text = MlirStringRef { data: message.as_ptr().cast(), length: message.len() };
+    // SAFETY: the callback copies the text, and `data` is what the caller passed for it.
+    unsafe { report(text, data) };
+}
+
+/// A product's operands with their layouts.
+struct Check<'c> {
+    context: &'c Context,
+    product: DotShape,
+    multiplier: Multiplier,
+    accumulator: Layout,
+    dot: AnyDot<'c>,
+}
+
+fn verdict(dot: AnyDot<'_>) -> Result<(), String> {
+    let error = |e: LayoutError| e.to_string();
+    let tensor = |v| Tensor::of_value(v).ok_or("operand is no tensor");
+    let (lhs, rhs, acc) = (tensor(dot.lhs())?, tensor(dot.rhs())?, tensor(dot.acc())?);
+    let shape = |t: &Tensor<'_>| Shape::new(&t.shape).map_err(error);
+    let product = DotShape::new(&shape(&lhs)?, &shape(&rhs)?, &shape(&acc)?).map_err(error)?;
+    let instruction = dot.instruction().ok_or("expected M, N and K of an instruction")?;
+    let context = context_of(dot.op());
+    let name = instruction.to_attr(context);
+    let multiplier = match dot.matrix_instruction() {
+        None if instruction == Instruction::FMA => Multiplier::Scalar,
+        None if scales_otherwise(dot, instruction) => {
+            return Err("no instruction scales these elements by these blocks".into());
+        }
+        None => {
+            return Err(format!("no instruction {name} multiplies '{}' into '{}'", lhs.element, acc.element));
+        }
+        // Operands are on their way to shared memory: `tileas-materialize-async` takes them there.
+        Some(i) if instruction.kind == MmaKind::Warpgroup => {
+            let accumulator = acc.layout().ok_or("acc has no layout")?;
+            return warpgroups_of(&accumulator, &shape(&acc)?, i.n).map(|_| ()).map_err(error);
+        }
+        Some(i) => {
+            for (what, operand) in [("lhs", Operand::A), ("rhs", Operand::B), ("acc", Operand::Accumulator)] {
+                let places = i.row.storage(operand);
+                if !places.contains(&Storage::Register) {
+                    let places: Vec<_> = places.iter().map(|p| p.name()).collect();
+                    return Err(format!("{what} of {name} must be in {}, not in registers", places.join(" or ")));
+                }
+            }
+            let shape = i.row.fragments(i.n).ok_or("the instruction has no fragments")?;
+            Multiplier::Matrix(shape)
+        }
+    };
+    let accumulator = acc.layout().ok_or("acc has no layout")?;
+    if !product.is_accumulator(multiplier, &accumulator) {
+        return Err(format!("accumulator does not lie in fragments of {name}"));
+    }
+    let check = Check { context, product, multiplier, accumulator, dot };
+    check.operand("lhs", dot.lhs(), check.product.operand(multiplier, &check.accumulator, Operand::A))?;
+    check.operand("rhs", dot.rhs(), check.product.operand(multiplier, &check.accumulator, Operand::B))?;
+    check.scales(instruction)
+}
+
+/// Whether an instruction multiplies the elements with other factors, or factors of other blocks.
+fn scales_otherwise(dot: AnyDot<'_>, instruction: Instruction) -> bool {
+    let element = Tensor::of_value(dot.lhs()).and_then(|t| element_of(t.element, false));
+    let unit = instruction.unit().filter(|_| instruction.kind == MmaKind::BlockScale);
+    let (Some(unit), Some(element)) = (unit, element) else { return false };
+    tile_mma::rows_of(unit, instruction.shape, element, element).next().is_some()
+}
+
+impl<'c> Check<'c> {
+    fn scales(&self, instruction: Instruction) -> Result<(), String> {
+        let AnyDot::Scaled(op) = self.dot else { return Ok(()) };
+        let scales = Tensor::of_value(op.lhs_scale()).ok_or("operand is no tensor")?;
+        let scales = Shape::new(&scales.shape).map_err(|e| e.to_string())?;
+        let blocks = self.product.with_depth(scales.log2().last().copied().unwrap_or(0));
+        let wanted = |side| match instruction.kind {
+            MmaKind::BlockScale => blocks.scales(self.multiplier, &self.accumulator, side),
+            _ => blocks.operand(Multiplier::Scalar, &self.accumulator, side),
+        };
+        self.operand("the scales of lhs", op.lhs_scale(), wanted(Operand::A))?;
+        self.operand("the scales of rhs", op.rhs_scale(), wanted(Operand::B))
+    }
+
+    /// One operand that lies elsewhere than it must.
+    fn operand(&self, what: &str, v: Val<'c>, wanted: Result<Layout, LayoutError>) -> Result<(), String> {
+        let wanted = layout_attr(self.context, &wanted.map_err(|e| e.to_string())?);
+        let found = Tensor::of_value(v).and_then(|t| t.encoding);
+        if found.is_some_and(|found| found.to_raw().ptr == wanted.to_raw().ptr) {
+            return Ok(());
+        }
+        Err(format!("layout of {what} does not belong to the accumulator's; expected {wanted}"))
+    }
+}

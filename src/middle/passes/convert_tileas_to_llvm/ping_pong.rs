@@ -1,0 +1,81 @@
+//! Turns of warpgroups, by the barriers that a block has by number.
+//!
+//! Each warpgroup has a barrier, at which two meet: the one that it belongs to waits there (`bar.sync`), and the one
+//! before arrives without waiting (`bar.arrive`). So a phase is a turn that is given and taken.
+//!
+//! ```text
+//! create_ping_pong   the last one:   bar.arrive barrier 0
+//! ping_pong_wait                      bar.sync   barrier g
+//! ping_pong_arrive                      bar.arrive barrier g + 1, of the last one 0
+//! end_ping_pong      the first one:  bar.sync   barrier 0
+//! ```
+
+use super::{Lower, agents::BARRIERS, llvm::Cmp};
+use crate::dialect::{
+    dot_plan::WARPGROUP,
+    nv_tileas::{CreatePingPongOp, EndPingPongOp, PingPongArriveOp, PingPongType, PingPongWaitOp},
+    pass::{Failed, fail},
+    rt::*,
+};
+
+/// Threads that meet at a barrier: those of two warpgroups.
+const MEET: u32 = 2 * WARPGROUP * 32;
+
+/// The barriers of those who take turns.
+#[derive(Clone, Copy)]
+pub(super) struct PingPong<'c> {
+    first: u64,
+    groups: i64,
+    /// The number of the thread's warpgroup.
+    group: Val<'c>,
+}
+
+impl<'c> Lower<'c, '_> {
+    pub(super) fn create_ping_pong(&mut self, op: CreatePingPongOp<'c>) -> Result<(), Failed> {
+        let groups = PingPongType::cast(ty(op.ping_pong())).ok_or_else(|| fail(op.op(), "no turns"))?.groups();
+        let first = self.barriers_used + 1;
+        self.barriers_used += groups as u64;
+        if self.barriers_used >= BARRIERS {
+            let text = format!("a block has {} barriers for agents and turns, and these are more", BARRIERS - 1);
+            return Err(fail(op.op(), text));
+        }
+        let group = self.warpgroup(op.op())?;
+        let ping_pong = PingPong { first, groups, group };
+        self.ping_pong.insert(key(op.ping_pong()), ping_pong);
+        let l = &self.l;
+        let last = l.icmp(Cmp::Eq, group, l.i32c(groups - 1));
+        let text = format!("@$0 bar.arrive {first}, {MEET};");
+        l.asm(&text, "b,~{memory}", None, &[last], false);
+        Ok(())
+    }
+
+    pub(super) fn ping_pong_wait(&self, op: PingPongWaitOp<'c>) -> Result<(), Failed> {
+        let ping_pong = self.ping_pong_of(op.op(), op.ping_pong())?;
+        let l = &self.l;
+        let barrier = l.add(ping_pong.group, l.i32c(ping_pong.first as i64));
+        l.asm(&format!("bar.sync $0, {MEET};"), "r,~{memory}", None, &[barrier], false);
+        Ok(())
+    }
+
+    pub(super) fn ping_pong_arrive(&self, op: PingPongArriveOp<'c>) -> Result<(), Failed> {
+        let PingPong { first, groups, group } = self.ping_pong_of(op.op(), op.ping_pong())?;
+        let l = &self.l;
+        let is_last = l.icmp(Cmp::Eq, group, l.i32c(groups - 1));
+        let next = l.select(is_last, l.i32c(first as i64), l.add(group, l.i32c(first as i64 + 1)));
+        l.asm(&format!("bar.arrive $0, {MEET};"), "r,~{memory}", None, &[next], false);
+        Ok(())
+    }
+
+    pub(super) fn end_ping_pong(&self, op: EndPingPongOp<'c>) -> Result<(), Failed> {
+        let ping_pong = self.ping_pong_of(op.op(), op.ping_pong())?;
+        let l = &self.l;
+        let is_first = l.icmp(Cmp::Eq, ping_pong.group, l.i32c(0));
+        let text = format!("@$0 bar.sync {}, {MEET};", ping_pong.first);
+        l.asm(&text, "b,~{memory}", None, &[is_first], false);
+        Ok(())
+    }
+
+    fn ping_pong_of(&self, op: OpRef<'c>, ping_pong: Val<'c>) -> Result<PingPong<'c>, Failed> {
+        self.ping_pong.get(&key(ping_pong)).copied().ok_or_else(|| fail(op, "turns that are not made here"))
+    }
+}

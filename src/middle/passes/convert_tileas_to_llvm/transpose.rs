@@ -1,0 +1,153 @@
+//! Tiles of bytes that are turned where they lie.
+//!
+//! A panel is 128 rows of 128 bytes: 8x8 squares of 16x16. Turned, square `(y, x)` lies where `(x, y)` did. A warp
+//! takes two such squares, or two of the diagonal, and writes them to each other's place; nobody else touches these. So
+//! no thread has to wait for another one, whatever the order.
+//!
+//! `ldmatrix.trans` gives a lane two neighbouring columns of two rows. Of squares that is
+//!
+//! ```text
+//! a = bytes (r, c) (r, c+1) (r+1, c) (r+1, c+1)      b = the same of rows r+2 and r+3
+//! c:   a0 a2 b0 b2                                   c+1: a1 a3 b1 b3
+//! ```
+//!
+//! and a lane has four rows of two columns. As rows of the turned square these are what `stmatrix` takes.
+//!
+//! *Banks.* The 16 bytes at `c` of row `r` lie at `c ^ (r & 7)`, so the eight rows of a matrix must differ in their low
+//! three bits. Of rows `{0, 1, 4, 5, 8, 9, 12, 13}` they do not. Half of the lanes therefore have rows `r` in `b` and
+//! `r+2` in `a`: of 8 to 15 the other four. The same is done to columns when they are written. So which bytes a lane
+//! takes depends on the lane, by the selector of `prmt`.
+//!
+//! *Who does what.* The pairs `(y, x)`, `(x, y)` with `d = x ^ y` other than zero are four for each `d`: `y` and
+//! `y ^ d` are in the same. Two bits of the warp's number say which of them, as sums of two bits that are not the
+//! highest of `d`. For `d = 0` they say `y`, without its lowest bit. The other bits of the warp say which panel, and
+//! then `d`; all that is left the warp does one after another.
+
+use super::{Lower, llvm::Cmp};
+use crate::dialect::{
+    nv_tileas::{LocalTransposeOp, MemDescType},
+    pass::{Failed, fail},
+    rt::*,
+    shared_memory::shared_layout,
+};
+use tile_layout::transposed_panels;
+
+/// Bytes of a panel.
+const PANEL: u64 = 128 * 128;
+/// How far a square moves from the first by a step down and one to the right: 16 rows, and 16 bytes.
+const STEP: i64 = 16 * 128 + 16;
+/// Squares of a row of a panel, as bits.
+const SQUARES_LOG2: u32 = 3;
+/// Pairs of squares that a warp has in registers at a time.
+const BATCH: usize = 2;
+
+/// Where a warp reads and writes its pair of squares, from the beginning of a panel.
+struct Pair<'c> {
+    from: Val<'c>,
+    to: Val<'c>,
+}
+
+impl<'c> Lower<'c, '_> {
+    pub(super) fn local_transpose(&mut self, op: LocalTransposeOp<'c>) -> Result<(), Failed> {
+        let layout = |v: Val<'c>| MemDescType::cast(ty(v)).and_then(shared_layout);
+        let panels = layout(op.source()).zip(layout(op.dest())).and_then(|(from, to)| transposed_panels(&from, &to));
+        let panels = panels.ok_or_else(|| fail(op.op(), "the tile is not made of panels that are turned"))?;
+        let memory = self.shared_address(op.op(), op.source())?;
+        let panel_bits = panels.ilog2();
+        // Bits of the warp's number: which of four pairs, which panel, and the highest bits of d.
+        let of_pair = self.warp_bits.min(2);
+        let of_panel = (self.warp_bits - of_pair).min(panel_bits);
+        let of_d = self.warp_bits - of_pair - of_panel;
+        if of_d > SQUARES_LOG2 {
+            return Err(fail(op.op(), format!("{} warps are more than a tile has pairs of squares", self.warps)));
+        }
+        let l = &self.l;
+        let and = |v: Val<'c>, mask: i64| l.bin("and", v, l.i32c(mask));
+        let shifted = |v: Val<'c>, by: u32| l.bin("lshr", v, l.i32c(by.into()));
+        let xor = |a: Val<'c>, b: Val<'c>| l.bin("xor", a, b);
+
+        // Rows of a square whose addresses a lane gives: for the matrices read, and for those written.
+        let odd = and(xor(shifted(self.lane, 3), shifted(self.lane, 2)), 1);
+        let read = {
+            let high = l.bin("shl", and(self.lane, 6), l.i32c(1));
+            l.bin("or", l.bin("or", and(self.lane, 1), l.bin("shl", odd, l.i32c(1))), high)
+        };
+        let written = l.bin("or", odd, l.bin("shl", and(self.lane, 7), l.i32c(1)));
+        let row = |i: Val<'c>| l.bin("or", l.bin("shl", i, l.i32c(7)), l.bin("shl", and(i, 7), l.i32c(4)));
+        let (read, written) = (row(read), row(written));
+        // Half of the addresses are kept in registers, and the other half are made of them.
+        let delta = self.hide_from_licm(op.op(), xor(read, written));
+        // All bits of the lanes that have the second square of a pair.
+        let second = l.bin("sub", l.i32c(0), and(shifted(self.lane, 4), 1));
+        let bit = |i: u32| l.bin("sub", l.i32c(0), and(shifted(self.warp, i), 1));
+        let of_warp: Vec<Val<'c>> = (0..of_pair).map(bit).collect();
+
+        // Selectors: which row is in which matrix, and which column goes to which.
+        let swapped = l.icmp(Cmp::Ne, and(self.lane, 2), l.i32c(0));
+        let even = l.select(swapped, l.i32c(0x2064), l.i32c(0x6420));
+        let odd = l.add(even, l.i32c(0x1111));
+        let upper = l.icmp(Cmp::Ne, and(self.lane, 16), l.i32c(0));
+        let selectors = [l.select(upper, odd, even), l.select(upper, even, odd)];
+
+        let mut base = memory;
+        if of_panel > 0 {
+            let panel = and(shifted(self.warp, of_pair), (1 << of_panel) - 1);
+            base = l.byte_offset(base, l.bin("shl", panel, l.i32c(PANEL.ilog2().into())));
+        }
+        let pair = |d: i64, number: i64| {
+            // Bits that tell pairs apart, and how the second square of one differs from the first.
+            let (low, high) = if d > 3 {
+                (1, 2)
+            } else if d > 1 {
+                (1, 4)
+            } else {
+                (2, 4)
+            };
+            let partner = d.max(1);
+            let mut at = xor(read, and(second, partner * STEP));
+            for (i, step) in [low, high].into_iter().enumerate() {
+                match of_warp.get(i) {
+                    Some(bits) => at = xor(at, and(*bits, step * STEP)),
+                    None if number >> (i - of_warp.len()) & 1 != 0 => at = xor(at, l.i32c(step * STEP)),
+                    None => {}
+                }
+            }
+            let from = xor(at, l.i32c(d << 4));
+            Pair { from, to: xor(xor(from, delta), l.i32c(d * STEP)) }
+        };
+        let mut pairs = vec![];
+        for low in 0..1i64 << (SQUARES_LOG2 - of_d) {
+            for number in 0..1i64 << (2 - of_pair) {
+                let all = (0..1i64 << of_d).map(|high| pair(high << (SQUARES_LOG2 - of_d) | low, number));
+                let high = shifted(self.warp, of_pair + of_panel);
+                let mut all = all.enumerate();
+                let first = all.next().map(|(_, first)| first).expect("one at least");
+                pairs.push(all.fold(first, |found, (i, pair)| {
+                    let mine = l.icmp(Cmp::Eq, high, l.i32c(i as i64));
+                    Pair { from: l.select(mine, pair.from, found.from), to: l.select(mine, pair.to, found.to) }
+                }));
+            }
+        }
+        let mut all = vec![];
+        for pair in &pairs {
+            let (from, to) = (l.byte_offset(base, pair.from), l.byte_offset(base, pair.to));
+            all.extend((0..panels >> of_panel).map(|i| (from, to, i * (PANEL << of_panel))));
+        }
+        for batch in all.chunks(BATCH) {
+            let read: Vec<Vec<Val<'c>>> =
+                batch.iter().map(|(from, _, panel)| self.load_matrices(*from, *panel, 4, true)).collect();
+            // All lanes have read, by what memory is promised to be. It costs nothing: a warp reads at once.
+            l.asm("bar.warp.sync -1;", "~{memory}", None, &[], false);
+            for ((_, to, panel), words) in batch.iter().zip(read) {
+                let transposed = words.chunks(2).flat_map(|w| {
+                    selectors.map(|s| {
+                        let four = l.intrinsic("llvm.nvvm.prmt", Some(l.i32), &[w[0], w[1], s]);
+                        four.expect("an intrinsic with a result")
+                    })
+                });
+                self.store_matrices(l.const_offset(*to, *panel as i64), &transposed.collect::<Vec<_>>(), false);
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,548 @@
+//! `tileaa-plan-dots`: which kernels multiply by warpgroups, and how.
+//!
+//! On targets with warpgroup products (`wgmma`) a kernel whose products multiply tiles that it loads is carried out by
+//! *agents*: a warpgroup that keeps rings of tiles in shared memory filled by tensor copies, and one or more that
+//! multiply. This pass looks whether a kernel can be, and lets `tile_plan` choose warpgroups, instructions, stages and
+//! registers, by measured numbers of the machine. The answer becomes an attribute of the function
+//! (`dialect::dot_plan`), which later passes follow; a kernel without one is compiled as before.
+//!
+//! A kernel can be if
+//!
+//! * the operands of its products are tiles of views that nothing else uses, loaded next to the product, perhaps in
+//!   another shape (several products may multiply one, if each adds to sums of its own), or computed from such tiles
+//!   element by element in as many bits, and tensor copies can load them (`analysis::tensor_maps`); or they are there
+//!   before the loop around the product, so that they go to shared memory once; or, on the left, they are computed from
+//!   another product's result, in registers; or else warps of the producer can make them (`analysis::tile_programs`).
+//!   Where all that is not known is how a view lies in memory, they do so only if a test at run time says that copies
+//!   cannot;
+//! * no access before them orders the loads, none that is ordered behind them comes before the product, and what their
+//!   addresses and the control flow around them depend on can be computed twice (`analysis::producers`).
+//!
+//! Products that are alone in their blocks, all of one shape, are planned by their loop (`tile_plan::plan`); others
+//! together, as a kernel (`kernel`). What is in the way is said by a remark.
+
+mod kernel;
+
+use crate::{
+    analysis::{
+        access::View,
+        facts::Facts,
+        pipelines::only_asks,
+        producers::{LoadedOperand, Slice, Source, comes_from_product, computed_stage, groups_by_tiles},
+        tensor_map_ops::is_inside,
+        tensor_maps,
+        tile_programs::{self, Mark, TileProgram, is_free, is_over_for_others},
+    },
+    dialect::{
+        behaviour::{self, LayoutRelation},
+        dot_plan::{DotPlan, WARPGROUP},
+        dots::{element_of, operand_type, promotes},
+        fallback::Fallback,
+        hints::{bool_hint, int_hint},
+        layouts::{Tensor, storage_bits},
+        loops::loops_around,
+        nv_tileaa::{self, AnyOp, DotOp, MemTokenType, Ordering, TiledLoadOp, TiledStoreOp},
+        nv_tileas::MemDescType,
+        pass::{Failed, PassContext, RustPass, descriptors},
+        remark::{self, remark},
+        rt::*,
+        shared_memory::SCRATCH_BYTES,
+        target::target,
+        upstream::Scf,
+    },
+    pass_descriptor,
+};
+use melior::{Context, ir::Attribute};
+use rustc_hash::FxHashSet;
+use tile_mma::Element;
+use tile_plan::{AStorage, DotLoop, Hints, Machine, Major, NoPlan, OperandType, Plan};
+use tile_targets::{Feature, Target};
+
+#[derive(Clone, Default)]
+pub struct PlanDots;
+
+impl RustPass for PlanDots {
+    pass_descriptor!(tileaa_plan_dots);
+    fn run<'c>(&mut self, op: OpRef<'c>, context: &'c Context, cx: &PassContext) -> Result<(), Failed> {
+        use descriptors::tileaa_plan_dots::{Options, stat};
+        let target = target(op, Options(cx).compute_capability())?;
+        if !target.has(Feature::Wgmma) {
+            return Ok(());
+        }
+        for function in collect_ops(op, nv_tileaa::FuncOp::cast) {
+            let dots = collect_ops(function.op(), |o| match AnyOp::cast(o) {
+                Some(AnyOp::DotOp(_) | AnyOp::DotScaledOp(_)) => Some(o),
+                _ => None,
+            });
+            let fallback = Fallback::within(function.op());
+            if dots.is_empty() || function.num_warps().is_some() || !fallback.allows_agents() {
+                continue;
+            }
+            match plan(function, &dots, target, context) {
+                Ok(plan) => {
+                    let plan = DotPlan { stages: fallback.stages(plan.stages), ..plan };
+                    cx.stat_add(stat::NUM_PLANNED, 1);
+                    plan.attach(function.op(), context);
+                }
+                Err((op, reason)) => {
+                    let reason = format!("products are those of single warps: {reason}");
+                    remark(op, remark::NO_WARPGROUPS, reason, "");
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The op that is in the way, and why.
+type Obstacle<'c> = (OpRef<'c>, String);
+
+/// A product, and what the planner has to know of it.
+struct Found<'c> {
+    op: OpRef<'c>,
+    product: DotLoop,
+    sides: [Side<'c>; 2],
+    /// Operands that a stage of its ring holds, and whether warps fill them. Of products that share tiles one has those
+    /// of all, and the others none.
+    stage: Vec<(MemDescType<'c>, bool)>,
+    /// Why no copies bring operands that warps of the producer make.
+    no_copies: Vec<Obstacle<'c>>,
+}
+
+/// An operand.
+enum Side<'c> {
+    /// A ring of such stages holds it, which copies of what is loaded fill.
+    Ring { stage: MemDescType<'c>, load: OpRef<'c> },
+    /// The same, and warps of the producer fill it, or copies where the view turns out to be ready for them.
+    ProducerComputed { stage: MemDescType<'c>, how: Mark },
+    /// It lies in shared memory while the loop around the product runs.
+    Resident(Val<'c>),
+    /// It comes from registers.
+    Registers(Val<'c>),
+}
+
+impl<'c> Side<'c> {
+    /// The stage of an operand in a ring, and whether warps fill it.
+    fn stage(&self) -> Option<(MemDescType<'c>, bool)> {
+        match self {
+            Self::Ring { stage, .. } => Some((*stage, false)),
+            Self::ProducerComputed { stage, .. } => Some((*stage, true)),
+            Self::Resident(_) | Self::Registers(_) => None,
+        }
+    }
+}
+
+/// Loads into rings, and what is computed on the way there or where they are.
+#[derive(Default)]
+struct Loads<'c> {
+    loads: Vec<OpRef<'c>>,
+    computed: Vec<OpRef<'c>>,
+    /// What warps of the producer do to make operands.
+    made: Vec<OpRef<'c>>,
+    /// The innermost loops and branches around products with such operands.
+    around_computed: Vec<OpRef<'c>>,
+}
+
+fn plan<'c>(
+    function: nv_tileaa::FuncOp<'c>,
+    dots: &[OpRef<'c>],
+    target: &Target,
+    context: &'c Context,
+) -> Result<DotPlan, Obstacle<'c>> {
+    let facts = Facts::of(function.op());
+    let mut products: Vec<Found<'c>> = vec![];
+    let mut loads = Loads::default();
+    for &op in dots {
+        let dot = DotOp::cast(op).ok_or_else(|| (op, "its operands have scales".to_string()))?;
+        products.push(product(dot, function.op(), (&facts, target), &mut loads)?);
+    }
+    share_stages(&mut products);
+    let is_token = |v: Val<'c>| MemTokenType::cast(ty(v)).is_some();
+    let roots = [&*loads.loads, &loads.around_computed].concat();
+    Slice::of(function.op(), &roots, &|_| false, &is_token)?;
+    // Tensors that lead to what warps make are part of what they do.
+    let is_known = |v: Val<'c>| is_token(v) || Tensor::of_value(v).is_some();
+    Slice::of(function.op(), &loads.made, &|_| false, &is_known)?;
+    let first = &products[0];
+    let machine = Machine::named(target.name).map_err(|e| (first.op, e.to_string()))?;
+    let hints = hints(function, &loads.loads, target);
+    let alone = |p: &Found<'c>| {
+        let both = p.sides.iter().all(|s| s.stage().is_some());
+        both && products.iter().all(|o| o.op == p.op || block_of(o.op) != block_of(p.op))
+    };
+    let alike = |p: &Found<'c>| {
+        let of = |p: &Found<'c>| (p.product.m, p.product.n, p.product.operand);
+        of(p) == of(first)
+    };
+    if !products.iter().all(|p| alone(p) && alike(p)) {
+        let plan = kernel::plan(function.op(), &products, &hints, &machine)?;
+        mark_computed(&products, context);
+        return Ok(plan);
+    }
+    for p in &products {
+        p.product.check_shape().map_err(|e| refusal(std::slice::from_ref(p), &e))?;
+    }
+    let op = first.op;
+    // The deepest takes the largest stages.
+    let deepest = products.iter().map(|p| p.product).max_by_key(|p| p.k).unwrap_or(first.product);
+    let product = DotLoop { over_tiles: loops(op) > 1, ..deepest };
+    let plan = tile_plan::plan(&product, &hints, &machine).map_err(|e| refusal(&products, &e))?;
+    mark_computed(&products, context);
+    let rings = rings(&products).len() as u32;
+    // Where the producer's warps make tiles, they move elements too.
+    let movers = if product.producer_computed.contains(&true) { 2 } else { 1 };
+    let fit = |scratch: u32| stages(&plan, &product, rings, scratch * movers);
+    let least = least_scratch(plan.groups.0 * plan.groups.1);
+    let mut scratch = scratch(function.op(), &product, &products, &loads.computed).max(least);
+    // Rather than wait for memory in each iteration results go through shared memory in parts.
+    while scratch > SCRATCH_BYTES as u32 && fit(scratch).is_none_or(|s| s < plan.stages.min(HIDING_STAGES)) {
+        scratch /= 2;
+    }
+    let stages = fit(scratch).ok_or_else(|| (op, "shared memory holds no two stages of the operands".to_string()))?;
+    let mut reasons = plan.reasons.clone();
+    reasons.extend(products.iter().flat_map(|p| &p.no_copies).map(|(_, reason)| reason.clone()));
+    if stages < plan.stages {
+        reasons.push(format!("{stages} stages beside {scratch} bytes for what else goes through shared memory"));
+    }
+    remark(op, remark::WARPGROUP_PLAN, reasons.join("; "), "");
+    let registers = plan.registers;
+    Ok(DotPlan {
+        groups: [plan.groups.0, plan.groups.1],
+        producers: plan.producers,
+        columns: plan.columns,
+        stages,
+        registers: [registers.launch, registers.producer, registers.consumer],
+        converter: registers.converter,
+        scratch,
+    })
+}
+
+/// The stages of each ring: products whose operands are alike take turns with one.
+fn rings<'c>(products: &[Found<'c>]) -> Vec<Vec<(MemDescType<'c>, bool)>> {
+    let mut all: Vec<Vec<(MemDescType<'c>, bool)>> = vec![];
+    for p in products {
+        if !p.stage.is_empty() && !all.contains(&p.stage) {
+            all.push(p.stage.clone());
+        }
+    }
+    all
+}
+
+/// Finds what stages hold: of a tile that several products multiply one copy.
+fn share_stages(products: &mut [Found<'_>]) {
+    let load_of = |side: &Side<'_>| if let Side::Ring { load, .. } = side { Some(op_key(*load)) } else { None };
+    let tiles: Vec<Vec<usize>> = products.iter().map(|p| p.sides.iter().filter_map(load_of).collect()).collect();
+    for group in groups_by_tiles(&tiles) {
+        let (mut stage, mut seen) = (vec![], FxHashSet::default());
+        let sides = group.iter().flat_map(|i| &products[*i].sides);
+        for side in sides.filter(|s| load_of(s).is_none_or(|load| seen.insert(load))) {
+            stage.extend(side.stage());
+        }
+        products[group[0]].stage = stage;
+    }
+}
+
+/// Why there is no plan: where copies would have brought an operand, what was in their way.
+fn refusal<'c>(products: &[Found<'c>], error: &NoPlan) -> Obstacle<'c> {
+    match products.iter().find_map(|p| p.no_copies.first()) {
+        Some((op, reason)) => (*op, format!("{reason}; {error}")),
+        None => (products[0].op, error.to_string()),
+    }
+}
+
+/// Leaves word for `tileaa-outline-producers`.
+fn mark_computed(products: &[Found<'_>], context: &Context) {
+    for p in products {
+        let made = [0, 1].map(|i| if let Side::ProducerComputed { how, .. } = p.sides[i] { Some(how) } else { None });
+        if made.iter().any(Option::is_some) {
+            tile_programs::mark(context, p.op, made);
+        }
+    }
+}
+
+/// What the program asks for.
+fn hints<'c>(function: nv_tileaa::FuncOp<'c>, loads: &[OpRef<'c>], target: &Target) -> Hints {
+    let of = |hints: Option<Attribute<'c>>, name: &str, most: i64| {
+        let value = int_hint(hints?, target.name, name, |v| (1..=most).contains(&v))?;
+        u32::try_from(value).ok()
+    };
+    let latencies = loads.iter().filter_map(|o| of(TiledLoadOp::cast(*o)?.hints(), "latency", 10));
+    Hints {
+        latency: latencies.max(),
+        occupancy: of(function.hints(), "occupancy", 32).or_else(|| of(function.hints(), "min_ctas_per_sm", 32)),
+        worker_warps: of(function.hints(), "num_worker_warps_per_cta", 32),
+    }
+}
+
+/// Stages of each ring, with room beside them for what the kernel moves through shared memory; none if fewer than two
+/// fit.
+fn stages(plan: &Plan, product: &DotLoop, rings: u32, scratch: u32) -> Option<u32> {
+    let room = plan.shared_available.checked_sub(scratch + OTHER_BYTES)?;
+    let fit = room / rings / product.stage_bytes().next_multiple_of(1024);
+    Some(plan.stages.min(fit)).filter(|s| *s >= 2)
+}
+
+/// Bytes that conversions need beside the rings. Where tensors are computed with only behind all products they use the
+/// rings' memory. In a loop over tiles a result should go through shared memory at once.
+/// `in_stages` is what is computed where the operands lie.
+fn scratch(function: OpRef<'_>, product: &DotLoop, products: &[Found<'_>], in_stages: &[OpRef<'_>]) -> u32 {
+    let outermost = |op: OpRef<'_>| -> usize {
+        let ancestors = std::iter::successors(Some(op), |o| parent_op(*o).filter(|p| op_key(*p) != op_key(function)));
+        ancestors.last().map_or(0, op_key)
+    };
+    let of_products: Vec<usize> = products.iter().map(|p| outermost(p.op)).collect();
+    let body = entry_block(region(function, 0));
+    let mut before = true;
+    let mut computes = false;
+    for op in body.into_iter().flat_map(ops_of) {
+        let holds = of_products.contains(&op_key(op));
+        walk(op, &mut |o| {
+            let of_product = DotOp::cast(o).is_some() || TiledLoadOp::cast(o).is_some() || in_stages.contains(&o);
+            let moves = behaviour::layout_relation(o) != LayoutRelation::Leaf && !of_product && region_count(o) == 0;
+            let shape = matches!(behaviour::layout_relation(o), LayoutRelation::Reshape | LayoutRelation::Permute);
+            let has_tensors = results(o).any(|r| Tensor::of_value(r).is_some());
+            let stores = result_count(o) > 0 && TiledStoreOp::cast(o).is_some();
+            computes |= (before || holds) && (moves && !shape && has_tensors || stores);
+        });
+        before &= !holds;
+    }
+    if product.over_tiles {
+        product.result_bytes().max(SCRATCH_BYTES as u32)
+    } else if computes {
+        SCRATCH_BYTES as u32
+    } else {
+        0
+    }
+}
+
+/// Stages with which loads are hidden, if barely.
+const HIDING_STAGES: u32 = 3;
+
+/// What every kernel may move beside the rings: an element of eight bytes of each thread of so many warpgroups. Tensors
+/// that are larger go through it in parts, in each of which every thread moves something.
+fn least_scratch(groups: u32) -> u32 {
+    groups * 128 * 8
+}
+
+/// Barriers, tensor maps under construction, sums that warps exchange.
+const OTHER_BYTES: u32 = 4096;
+
+/// Loops around an op.
+fn loops(op: OpRef<'_>) -> usize {
+    loops_around(op).count()
+}
+
+/// The product as the planner wants it; its loads, and what is computed of what they load, are added to the lists.
+fn product<'c>(
+    dot: DotOp<'c>,
+    function: OpRef<'c>,
+    (facts, target): (&Facts, &Target),
+    loads: &mut Loads<'c>,
+) -> Result<Found<'c>, Obstacle<'c>> {
+    let op = dot.op();
+    let not = |reason: &str| (op, reason.to_string());
+    let tensor = |v| Tensor::of_value(v).ok_or_else(|| not("operand is no tensor"));
+    let (lhs, rhs, acc) = (tensor(dot.lhs())?, tensor(dot.rhs())?, tensor(dot.acc())?);
+    let [m, k] = lhs.shape[..] else { return Err(not("it has a batch dimension")) };
+    let n = rhs.shape[1];
+    let operand = operand_type([(dot.lhs(), dot.lhs_unsigned()), (dot.rhs(), dot.rhs_unsigned())])
+        .ok_or_else(|| not("no warpgroup instruction multiplies these types"))?;
+    let sums = element_of(acc.element, false);
+    let instruction_exists = match operand {
+        OperandType::S8 | OperandType::U8 => sums == Some(Element::S32),
+        OperandType::F16 => matches!(sums, Some(Element::F32 | Element::F16)),
+        _ => sums == Some(Element::F32),
+    };
+    if !instruction_exists {
+        return Err(not("no warpgroup instruction multiplies these types"));
+    }
+    let extent = |e: i64| u32::try_from(e).unwrap_or(u32::MAX);
+    let mut product = DotLoop::new((extent(m), extent(n), extent(k)), operand);
+    product.exact_accumulation = element_of(lhs.element, false)
+        .is_some_and(|e| promotes(e, dot.fast_acc(), (dot.acc(), k), tile_plan::PROMOTION));
+    product.result_bits = stored_bits(function, m * n).unwrap_or(storage_bits(acc.element));
+    let (mut sides, mut no_copies) = (vec![], vec![]);
+    for (i, (v, depth)) in [(dot.lhs(), 1), (dot.rhs(), 0)].into_iter().enumerate() {
+        let name = ["lhs", "rhs"][i];
+        // The stage that copies fill, if the view is ready for them.
+        let mut if_ready = None;
+        let obstacle = match Source::of(v, op) {
+            Source::Loaded(found) => match copied((dot, depth), &found, function, (facts, target)) {
+                Ok(Copied { view, desc, unproved: None }) => {
+                    if found.contiguous_dimension(&view) != Some(depth) {
+                        *[&mut product.a_major, &mut product.b_major][i] = Major::Mn;
+                    }
+                    product.computed[i] = !found.computed.is_empty();
+                    // Its map is looked up by a warp between the copies.
+                    if is_inside(view.make.op()) {
+                        product.producer_registers = product.producer_registers.map(|r| r.max(MAP_REGISTERS));
+                    }
+                    loads.computed.extend(found.rounded.into_iter().chain(found.computed));
+                    loads.loads.push(found.load);
+                    sides.push(Side::Ring { stage: desc, load: found.load });
+                    continue;
+                }
+                Ok(Copied { view, desc, unproved: Some(reason) }) => {
+                    // Programs of warps make one operand each.
+                    let as_loaded = found.computed.is_empty() && found.moved.is_empty() && !found.shared;
+                    if_ready = Some(desc).filter(|_| as_loaded && !is_inside(view.make.op()));
+                    (found.load, format!("no tensor map copies it: {reason}"))
+                }
+                Err(obstacle) => obstacle,
+            },
+            Source::Resident => {
+                sides.push(Side::Resident(v));
+                continue;
+            }
+            // A tile that is loaded into the registers of those who multiply waits for memory in each iteration.
+            Source::Computed if i == 0 && matches!(operand.bits(), 8 | 16) && comes_from_product(v) => {
+                product.a_storage = AStorage::Registers { extra: 0 };
+                sides.push(Side::Registers(v));
+                continue;
+            }
+            Source::Computed | Source::ProducerComputed(_) => not("it is not a tile that is loaded for products alone"),
+        };
+        let (stage, made) = match made(v, dot, depth, (function, facts), loads) {
+            Ok(made) => made,
+            // What is in the way of a copy, and then of warps that do it.
+            Err((_, reason)) if reason == obstacle.1 => return Err((obstacle.0, format!("{name}: {reason}"))),
+            Err((_, reason)) => return Err((obstacle.0, format!("{name}: {}; {reason}", obstacle.1))),
+        };
+        // Both fill one stage in one way, and all that the warps do is to load the tile.
+        let or_copy = if_ready == Some(stage) && made.is_load;
+        let when = if or_copy { " where a test at run time says so" } else { "" };
+        no_copies.push((obstacle.0, format!("{name} is made by warps{when}: {}", obstacle.1)));
+        if made.fast != depth {
+            *[&mut product.a_major, &mut product.b_major][i] = Major::Mn;
+        }
+        product.producer_computed[i] = true;
+        product.copied[i] = made.copied;
+        product.producer_instructions += made.instructions;
+        product.producer_loads = product.producer_loads.max(made.loads);
+        for (most, registers) in product.producer_registers.iter_mut().zip(made.registers) {
+            *most = registers.max(*most);
+        }
+        sides.push(Side::ProducerComputed { stage, how: Mark { fast: made.fast, or_copy } });
+    }
+    let sides: [Side<'c>; 2] = sides.try_into().map_err(|_| not("it has no two operands"))?;
+    Ok(Found { op, product, sides, stage: vec![], no_copies })
+}
+
+/// A tile that tensor copies bring.
+struct Copied<'c> {
+    view: View<'c>,
+    desc: MemDescType<'c>,
+    /// What must be tested before.
+    unproved: Option<String>,
+}
+
+/// How tensor copies bring an operand of a product, whose dimension `depth` is K; or what is in the way.
+fn copied<'c>(
+    (dot, depth): (DotOp<'c>, usize),
+    found: &LoadedOperand<'c>,
+    function: OpRef<'c>,
+    (facts, target): (&Facts, &Target),
+) -> Result<Copied<'c>, Obstacle<'c>> {
+    let op = dot.op();
+    let load = TiledLoadOp::cast(found.load).ok_or_else(|| (op, "operand is not loaded from a view".to_string()))?;
+    check_load(load, op, function)?;
+    if load.hints().and_then(|h| bool_hint(h, target.name, "allow_tma")) == Some(false) {
+        return Err((load.op(), "the hint allow_tma forbids tensor copies".into()));
+    }
+    let view = View::of(load.view()).ok_or_else(|| (op, "its view is not made in this function".to_string()))?;
+    // A map is looked up in two trips to L2, which a loop of copies is worth, but not a single one.
+    if loops_around(op).next().is_some_and(|innermost| loops_around(view.make.op()).any(|o| o == innermost)) {
+        return Err((load.op(), "its tensor differs from iteration to iteration".into()));
+    }
+    if found.shared && found.must_be_transposed(&view, depth) {
+        return Err((load.op(), "the tile must be turned for one product and is multiplied by another".into()));
+    }
+    let indices: Vec<Val<'c>> = load.indices().collect();
+    let promised = bool_list(load.in_bounds());
+    let (desc, planned) = found
+        .stage(&view)
+        .and_then(|stage| Ok((stage, tensor_maps::plan_copy(&view, &indices, &promised, stage, facts)?)))
+        .map_err(|reason| (load.op(), format!("no tensor map copies it: {reason}")))?;
+    Ok(Copied { view, desc, unproved: planned.unproved })
+}
+
+/// A tile that warps of the producer make.
+struct ComputedTile {
+    /// The dimension along which it is contiguous in its stage.
+    fast: usize,
+    /// Their threads copy it.
+    copied: bool,
+    /// It is a tile of a view as it is loaded.
+    is_load: bool,
+    /// Instructions of each thread of one warpgroup.
+    instructions: u32,
+    /// Loads that are waited for one after the other.
+    loads: u32,
+    /// Registers of a thread, if one warpgroup makes it, and if two do.
+    registers: [u32; 2],
+}
+
+/// How warps of the producer make an operand of a product, whose dimension `depth` is K; or what is in the way.
+fn made<'c>(
+    v: Val<'c>,
+    dot: DotOp<'c>,
+    depth: usize,
+    (function, facts): (OpRef<'c>, &Facts),
+    loads: &mut Loads<'c>,
+) -> Result<(MemDescType<'c>, ComputedTile), Obstacle<'c>> {
+    if comes_from_product(v) {
+        return Err((dot.op(), "the right operand is computed from a product".into()));
+    }
+    check_loops(dot.op(), function)?;
+    let program = TileProgram::of(v, dot.op(), function)?;
+    let contiguous = program.contiguous_dimension(facts);
+    let bits = Tensor::of_value(v).map_or(0, |t| storage_bits(t.element));
+    // Instructions read elements that are contiguous along K, and those of 16 bits otherwise too.
+    let fast = contiguous.filter(|_| bits == 16).unwrap_or(depth);
+    let stage = computed_stage(dot.op(), v, fast).map_err(|reason| (dot.op(), reason))?;
+    let copied = program.is_copied(fast, facts);
+    let registers = [1, 2].map(|groups| program.registers(groups * WARPGROUP, copied, facts) + MAKER_REGISTERS);
+    let instructions = program.instructions(WARPGROUP, copied, facts);
+    loads.made.extend(program.ops());
+    loads.around_computed.extend(parent_op(dot.op()).filter(|around| *around != function));
+    let is_load = program.ops().count() == 1;
+    let loads = program.loads_in_a_row(copied);
+    Ok((stage, ComputedTile { fast, copied, is_load, instructions, loads, registers }))
+}
+
+/// Registers of a thread that looks up tensor maps.
+const MAP_REGISTERS: u32 = 80;
+
+/// Registers of a thread that makes tiles, beside what it has of them: addresses, bounds, counters.
+const MAKER_REGISTERS: u32 = 40;
+
+/// Bits of the elements of the largest tile that is stored, if it is as large as the result.
+fn stored_bits(function: OpRef<'_>, elements: i64) -> Option<u32> {
+    let stored = collect_ops(function, |o| TiledStoreOp::cast(o).and_then(|s| Tensor::of_value(s.value())));
+    stored.iter().filter(|t| t.elements() >= elements).map(|t| storage_bits(t.element)).max()
+}
+
+/// Whether a load may be started by other threads, before its turn.
+fn check_load<'c>(load: TiledLoadOp<'c>, dot: OpRef<'c>, function: OpRef<'c>) -> Result<(), Obstacle<'c>> {
+    let not = |reason: &str| Err((load.op(), reason.to_string()));
+    if block_of(load.op()) != block_of(dot) {
+        return not("the operand is not loaded next to the product");
+    }
+    if load.ordering() != Ordering::Weak || !is_over_for_others(load.result_token(), dot) {
+        return not("other accesses are ordered after the load");
+    }
+    if !load.token().is_none_or(|token| is_free(token, function)) {
+        return not("the load is ordered after another access");
+    }
+    check_loops(load.op(), function)
+}
+
+/// A branch or a loop can be gone through by two agents, if nothing is behind the loop's condition.
+fn check_loops<'c>(op: OpRef<'c>, function: OpRef<'c>) -> Result<(), Obstacle<'c>> {
+    let mut around = std::iter::successors(parent_op(op), |o| parent_op(*o)).take_while(|o| *o != function);
+    if around.all(|o| matches!(Scf::of(o), Some(Scf::For | Scf::If)) || only_asks(o)) {
+        Ok(())
+    } else {
+        Err((op, "the load is in a loop that does something behind its condition".into()))
+    }
+}

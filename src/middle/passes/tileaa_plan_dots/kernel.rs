@@ -1,0 +1,219 @@
+//! Plans of kernels whose products depend on each other, or share a block: attention, rows of several products.
+//!
+//! Whole rows of all products are in one warpgroup. How many registers its tiles take is counted where most are held,
+//! as if each lay like an accumulator: a thread has a row of 32 and a column of four.
+
+use super::{Found, OTHER_BYTES, Obstacle, Side, least_scratch, refusal, rings};
+use crate::{
+    analysis::{pressure::fullest, producers::LoadedOperand, tensor_map_ops::MAP_BYTES, tile_programs::TileProgram},
+    dialect::{
+        behaviour::{LayoutRelation, computes_locally, is_cheap, layout_relation},
+        dot_plan::DotPlan,
+        layouts::{Tensor, storage_bits},
+        nv_tileaa::{DotOp, ReduceOp, ScanOp, TiledLoadOp, TiledStoreOp},
+        remark::{self, remark},
+        rt::*,
+        shared_memory::{SCRATCH_BYTES, padded_bytes},
+    },
+};
+use rustc_hash::FxHashSet;
+use tile_plan::{Hints, Kernel, MAX_STAGES, Machine, Ring, plan_kernel};
+
+/// Warpgroups that a plan of a kernel has at most.
+const MOST_GROUPS: u32 = 2;
+
+pub(super) fn plan<'c>(
+    function: OpRef<'c>,
+    products: &[Found<'c>],
+    hints: &Hints,
+    machine: &Machine,
+) -> Result<DotPlan, Obstacle<'c>> {
+    let op = products[0].op;
+    if let Some(p) = products.iter().find(|p| p.product.operand.bits() > 16) {
+        return Err((p.op, "products of 32-bit elements depend on each other or share a block".into()));
+    }
+    let rings = rings(products);
+    if rings.is_empty() {
+        return Err((op, "nothing is loaded for its products".into()));
+    }
+    // The block with most to multiply decides; others have the same stages.
+    let work = |block: usize| {
+        let of = products.iter().filter(|p| block_of(p.op) == block).map(|p| p.product);
+        of.map(|p| u64::from(p.m) * u64::from(p.n) * u64::from(p.k)).sum::<u64>()
+    };
+    let block = products.iter().map(|p| block_of(p.op)).max_by_key(|b| work(*b)).unwrap_or_default();
+    let inside = || products.iter().filter(|p| block_of(p.op) == block);
+    let computed = inside().next().and_then(|p| block_around(p.op)).map_or(0, elements_computed);
+    // Where the producer's warps make tiles, they move elements too.
+    let movers = if products.iter().any(|p| p.product.producer_computed.contains(&true)) { 2 } else { 1 };
+    // Two barriers for each stage, or a third one where a converter may change it.
+    let converted = products.iter().any(|p| p.product.converted_bytes() > 0);
+    let barriers = (if converted { 3 } else { 2 }) * rings.len() as u32 * MAX_STAGES;
+    let kernel = Kernel {
+        dots: inside().map(|p| p.product).collect(),
+        elsewhere: products.iter().filter(|p| block_of(p.op) != block).map(|p| p.product).collect(),
+        rings: rings
+            .iter()
+            .map(|operands| Ring {
+                stage: operands.iter().map(|(s, _)| padded_bytes(*s) as u32).sum(),
+                steps: inside().filter(|p| p.stage == *operands).count() as u32,
+            })
+            .collect(),
+        resident: resident_bytes(products),
+        scratch: least_scratch(MOST_GROUPS) * movers + other_bytes(function, barriers),
+        producer_registers: products.iter().map(|p| p.product.producer_registers[0]).max().unwrap_or(0),
+        computed,
+    };
+    let pressure = Pressure::of(function, products);
+    let plan = plan_kernel(&kernel, &|groups| pressure.registers(groups), hints, machine);
+    let plan = plan.map_err(|e| refusal(products, &e))?;
+    let no_copies = products.iter().flat_map(|p| &p.no_copies).map(|(_, reason)| reason.clone());
+    let reasons: Vec<String> = plan.reasons.iter().cloned().chain(no_copies).collect();
+    remark(op, remark::WARPGROUP_PLAN, reasons.join("; "), "");
+    let registers = plan.registers;
+    Ok(DotPlan {
+        groups: [plan.groups, 1],
+        producers: 1,
+        columns: plan.columns,
+        stages: plan.stages,
+        registers: [registers.launch, registers.producer, registers.consumer],
+        converter: registers.converter,
+        scratch: (least_scratch(MOST_GROUPS) + plan.shared_left / movers).min(SCRATCH_BYTES as u32),
+    })
+}
+
+/// Bytes of operands that stay in shared memory, each once.
+fn resident_bytes(products: &[Found<'_>]) -> u32 {
+    let mut seen = FxHashSet::default();
+    let sides = products.iter().flat_map(|p| &p.sides);
+    sides
+        .filter_map(|side| match side {
+            Side::Resident(v) if seen.insert(key(*v)) => Tensor::of_value(*v),
+            _ => None,
+        })
+        .map(|t| (t.elements() as u32 * storage_bits(t.element) / 8).next_multiple_of(1024))
+        .sum()
+}
+
+/// Barriers of rings, tensor maps under construction, and what warps exchange in reductions and scans; no more than is
+/// kept free in every kernel.
+fn other_bytes(function: OpRef<'_>, barriers: u32) -> u32 {
+    let (mut maps, mut exchanged) = (0, 0);
+    walk(function, &mut |op| {
+        maps += u32::from(TiledLoadOp::cast(op).is_some() || TiledStoreOp::cast(op).is_some());
+        let dim = ReduceOp::cast(op).map(|x| x.dim()).or_else(|| ScanOp::cast(op).map(|x| x.dim()));
+        let Some(dim) = dim.and_then(|d| usize::try_from(d).ok()) else { return };
+        for t in operands(op).filter(|v| !is_in_rows(*v, dim)).filter_map(Tensor::of_value) {
+            let along = t.shape.get(dim).map_or(1, |n| (*n).max(1) as u64);
+            let lines = t.elements() as u64 / along * along.min(4 * u64::from(MOST_GROUPS));
+            exchanged += u32::try_from(lines * u64::from(storage_bits(t.element)) / 8).unwrap_or(OTHER_BYTES);
+        }
+    });
+    (barriers * size_of::<u64>() as u32 + maps * MAP_BYTES as u32).saturating_add(exchanged).min(OTHER_BYTES)
+}
+
+/// Whether each warp has all of the dimension: it goes along the rows of an accumulator, or of what is computed from
+/// one element by element.
+fn is_in_rows(v: Val<'_>, dim: usize) -> bool {
+    let shape = |v: Val<'_>| Tensor::of_value(v).map(|t| t.shape);
+    let (mut next, mut seen) = (vec![v], FxHashSet::default());
+    while let Some(v) = next.pop() {
+        let Some(op) = defining_op(v).filter(|_| seen.insert(key(v))) else { continue };
+        if DotOp::cast(op).is_some() {
+            return dim == 1;
+        }
+        if computes_locally(op) {
+            next.extend(operands(op).filter(|o| shape(*o) == shape(v)));
+        }
+    }
+    false
+}
+
+/// Elements that the ops of a block compute beside products.
+fn elements_computed(block: Blk<'_>) -> u64 {
+    let of = |op| {
+        let source = ReduceOp::cast(op).map(|_| operand(op, 0));
+        let computes = source.is_some() || computes_locally(op) && !is_cheap(op);
+        let v = source.or_else(|| results(op).next()).filter(|_| computes);
+        v.and_then(Tensor::of_value).map_or(0, |t| t.elements() as u64)
+    };
+    ops_of(block).map(of).sum()
+}
+
+/// What consumers hold in registers.
+struct Pressure<'c> {
+    function: OpRef<'c>,
+    /// Left operands, which products read while they are under way.
+    read: Vec<Val<'c>>,
+    /// Tiles that are in shared memory.
+    elsewhere: FxHashSet<usize>,
+}
+
+impl<'c> Pressure<'c> {
+    fn of(function: OpRef<'c>, products: &[Found<'c>]) -> Self {
+        let (mut read, mut elsewhere) = (vec![], FxHashSet::default());
+        for p in products {
+            for (i, side) in p.sides.iter().enumerate() {
+                let v = operand(p.op, i);
+                match side {
+                    Side::Registers(v) => read.push(*v),
+                    Side::Resident(v) if uses(*v).iter().all(|(user, _)| DotOp::cast(*user).is_some()) => {
+                        elsewhere.insert(key(*v));
+                    }
+                    Side::Resident(_) => {}
+                    Side::ProducerComputed { .. } => {
+                        let program = TileProgram::of(v, p.op, function).ok();
+                        elsewhere.extend(program.iter().flat_map(TileProgram::ops).flat_map(results).map(key));
+                    }
+                    Side::Ring { .. } => {
+                        let loaded = LoadedOperand::of(v);
+                        let ops = loaded.iter().flat_map(|l| l.ops().chain([l.load]));
+                        elsewhere.extend(ops.flat_map(results).map(key));
+                    }
+                }
+            }
+        }
+        Self { function, read, elsewhere }
+    }
+
+    /// Registers of a thread that hold tiles at the fullest place, if so many warpgroups share the rows.
+    fn registers(&self, groups: u32) -> u32 {
+        let weight = |v: Val<'c>| {
+            let Some(t) = Tensor::of_value(v) else { return 0 };
+            if is_spread(v, MOST_STEPS) || self.elsewhere.contains(&key(v)) { 0 } else { registers_of(&t, groups) }
+        };
+        fullest(self.function, &weight, &self.read)
+    }
+}
+
+/// Ops that a tensor is followed through at most.
+const MOST_STEPS: u32 = 8;
+
+/// Whether a tensor repeats a few numbers, or is computed from such tensors alone: a thread keeps the numbers and
+/// computes the rest where it is used.
+fn is_spread(v: Val<'_>, steps: u32) -> bool {
+    let Some(op) = defining_op(v) else { return false };
+    if is_cheap(op) && layout_relation(op) != LayoutRelation::Same {
+        return true;
+    }
+    let mut tensors = operands(op).filter(|v| Tensor::of_value(*v).is_some()).peekable();
+    let alike = layout_relation(op) == LayoutRelation::Same && tensors.peek().is_some();
+    alike && steps > 0 && tensors.all(|v| is_spread(v, steps - 1))
+}
+
+/// Registers that a tensor takes where it lies as an accumulator of `groups` warpgroups; none of truth values, which
+/// are predicates for a moment. What has one dimension has a number for each row.
+fn registers_of(t: &Tensor<'_>, groups: u32) -> u32 {
+    let bits = storage_bits(t.element);
+    if bits < 8 {
+        return 0;
+    }
+    let (rows, columns) = match t.shape[..] {
+        [] => (1, 1),
+        [rows] => (rows, 1),
+        [ref rows @ .., columns] => (rows.iter().product(), columns),
+    };
+    let each = |extent: i64, unit: u32| (extent as u64).div_ceil(u64::from(unit));
+    let elements = each(rows, 32 * groups) * each(columns, 4);
+    (elements * u64::from(bits)).div_ceil(32).min(u64::from(u16::MAX)) as u32
+}

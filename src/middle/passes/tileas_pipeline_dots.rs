@@ -1,0 +1,258 @@
+//! `tileas-pipeline-dots`: a loop does the last product of an iteration beside the first one of the next.
+//!
+//! In a function with a plan of products (`dialect::dot_plan`), a loop such as attention's,
+//!
+//! ```text
+//! for i (o) { s = dot q, k[i], 0;  p, w = softmax s;  o = dot p, v[i], o * w }
+//! ```
+//!
+//! keeps a warpgroup either multiplying or computing. It becomes
+//!
+//! ```text
+//! if there are iterations {
+//!   s = dot q, k[first], 0;  p, w = softmax s;  a = o * w
+//!   for i in all but the last (p, a) {
+//!     s = dot q, k[i + 1], 0;  o = dot p, v[i], a;  p, w = softmax s;  a = o * w
+//!   }
+//!   o = dot p, v[last], a
+//! }
+//! ```
+//!
+//! The results are the same: each product is computed from the same values. Once products are asynchronous, both are
+//! under way together, and the *late* one, of which the sums are not needed before the scores have been computed with,
+//! still is meanwhile. It takes no more registers: the scores of an iteration have become the left operand when those
+//! of the next are computed.
+//!
+//! Which loops can be changed `analysis::dependent_dots` says. Of those that are scheduled, the ones are whose schedules do
+//! the late product behind the early one of the next iteration.
+
+use crate::{
+    analysis::{
+        dependent_dots::DependentDots,
+        schedule::{self, solved},
+    },
+    dialect::{
+        behaviour::{is_constant, is_pure},
+        dot_plan::DotPlan,
+        nv_tileaa,
+        pass::{Failed, PassContext, RustPass, descriptors, fail},
+        rt::*,
+        upstream::Scf,
+    },
+    pass_descriptor,
+};
+use melior::{
+    Context,
+    ir::{Region, TypeLike, attribute::IntegerAttribute, r#type::IntegerType},
+};
+use mlir_sys::*;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+#[derive(Clone, Default)]
+pub struct PipelineDots;
+
+impl RustPass for PipelineDots {
+    pass_descriptor!(tileas_pipeline_dots);
+    fn run<'c>(&mut self, op: OpRef<'c>, context: &'c Context, cx: &PassContext) -> Result<(), Failed> {
+        use descriptors::tileas_pipeline_dots::stat;
+        for function in collect_ops(op, nv_tileaa::FuncOp::cast) {
+            if DotPlan::of(function.op()).is_none() {
+                continue;
+            }
+            let loops = collect_ops(function.op(), |o| (Scf::of(o) == Some(Scf::For)).then_some(o));
+            for rotation in loops.into_iter().filter_map(DependentDots::of).filter(is_wanted) {
+                rotation.run(context)?;
+                cx.stat_add(stat::NUM_PIPELINED, 1);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether the schedule of the loop, if it has one, begins the late product behind the early one of the next iteration.
+fn is_wanted(rotation: &DependentDots<'_>) -> bool {
+    let times = [rotation.early, rotation.late].map(|dot| schedule::time(dot.op(), rotation.around));
+    match (times, schedule::number(rotation.around, solved::INTERVAL)) {
+        ([Some(early), Some(late)], Some(interval)) => late >= early + interval,
+        _ => true,
+    }
+}
+
+impl<'c> DependentDots<'c> {
+    fn run(self, context: &'c Context) -> Result<(), Failed> {
+        let op = self.around;
+        let location = op.location();
+        let error = |e: BuildError| fail(op, e.to_string());
+        let [first, end, step] = [operand(op, 0), operand(op, 1), operand(op, 2)];
+        let inits: Vec<Val<'c>> = operands(op).skip(3).collect();
+        let number = inits.len();
+        let yielded = ops_of(self.body).last().ok_or_else(|| fail(op, "loop has no terminator"))?;
+
+        // if first < end { ... } else { what was carried }
+        let b = Builder::before(context, op);
+        b.set_location(location);
+        let less = i64_attr(context, if attr(op, "unsignedCmp").is_some() { ULT } else { SLT });
+        let some = b.value("arith.cmpi", IntegerType::new(context, 1).into(), &[first, end], &[("predicate", less)]);
+        let types: Vec<_> = results(op).map(ty).collect();
+        let mut state = b.state("scf.if");
+        state.results(&types);
+        state.operands(&[some]);
+        let (yes, no) = (Region::new(), Region::new());
+        let inside = append_block(&yes, &[], location);
+        let otherwise = append_block(&no, &[], location);
+        state.region(yes);
+        state.region(no);
+        let branch = b.insert(state).map_err(error)?;
+        give(&Builder::at_end(context, otherwise, location), &inits).map_err(error)?;
+
+        // The first iteration, but for its late product.
+        let b = Builder::at_end(context, inside, location);
+        let last = self.last(&b, (first, end, step));
+        let mut map = Map::default();
+        map.insert(key(arg(self.body, 0)), first);
+        map.extend((0..number).map(|i| (key(arg(self.body, i + 1)), inits[i])));
+        self.iteration(&b, &mut map, &mut |_| None);
+        let mut carried = self.carried(yielded, &map);
+
+        // All others, each with the late product of the one before.
+        let mut types: Vec<_> = carried.iter().map(|v| ty(*v)).collect();
+        let mut state = b.state("scf.for");
+        state.results(&types);
+        state.operands(&[&[first, last, step], &carried[..]].concat());
+        if attr(op, "unsignedCmp").is_some() {
+            state.attr("unsignedCmp", b.unit());
+        }
+        let region = Region::new();
+        types.insert(0, ty(first));
+        let body = append_block(&region, &types, location);
+        state.region(region);
+        let new = b.insert(state).map_err(error)?;
+        let within = Builder::at_end(context, body, location);
+        let counter = arg(body, 0);
+        let now = within.value("arith.addi", ty(first), &[counter, step], &[]);
+        let mut map = Map::default();
+        map.insert(key(arg(self.body, 0)), now);
+        map.extend((0..number).map(|i| (key(arg(self.body, i + 1)), arg(body, i + 1))));
+        let (lhs, acc) = (arg(body, number + 1), arg(body, self.index + 1));
+        self.iteration(&within, &mut map, &mut |b| Some(self.product(b, counter, lhs, acc)));
+        give(&within, &self.carried(yielded, &map)).map_err(error)?;
+
+        carried = results(new).collect();
+        let lhs = carried.pop().ok_or_else(|| fail(op, "loop carries nothing"))?;
+        carried[self.index] = self.product(&b, last, lhs, carried[self.index]);
+        give(&b, &carried).map_err(error)?;
+        for (old, new) in results(op).zip(results(branch)) {
+            replace_all_uses(old, new);
+        }
+        erase(op);
+        Ok(())
+    }
+
+    /// Copies the body but for the late product; what `behind_early` gives stands for the sum that the body gets. All
+    /// that needs the sum comes last, so that it is waited for when everything else is done.
+    fn iteration(
+        &self,
+        b: &Builder<'c>,
+        map: &mut Map<'c>,
+        behind_early: &mut dyn FnMut(&Builder<'c>) -> Option<Val<'c>>,
+    ) {
+        let sum = arg(self.body, self.index + 1);
+        let mut dependent: FxHashSet<usize> = [key(sum)].into_iter().collect();
+        let mut at_last = vec![];
+        let ops: Vec<OpRef<'c>> = ops_of(self.body).collect();
+        for &op in &ops[..ops.len() - 1] {
+            if op == self.late.op() || self.exclusive.contains(&op_key(op)) {
+                continue;
+            }
+            let mut needs = false;
+            walk(op, &mut |inner| needs |= operands(inner).any(|v| dependent.contains(&key(v))));
+            if needs && is_pure(op) {
+                dependent.extend(results(op).map(key));
+                at_last.push(op);
+                continue;
+            }
+            // An access keeps its place, and so does what it needs.
+            if needs {
+                at_last.drain(..).for_each(|op| copy(b, op, map));
+            }
+            copy(b, op, map);
+            if op == self.early.op()
+                && let Some(sum) = behind_early(b)
+            {
+                map.insert(key(arg(self.body, self.index + 1)), sum);
+            }
+        }
+        at_last.into_iter().for_each(|op| copy(b, op, map));
+    }
+
+    /// What an iteration passes on: instead of the late product's result what it adds to, and its left operand.
+    fn carried(&self, yielded: OpRef<'c>, map: &Map<'c>) -> Vec<Val<'c>> {
+        let value = |(i, v)| if i == self.index { self.late.acc() } else { v };
+        operands(yielded).enumerate().map(value).chain([self.late.lhs()]).map(|v| mapped(map, v)).collect()
+    }
+
+    /// The late product of the iteration that counts `at`.
+    fn product(&self, b: &Builder<'c>, at: Val<'c>, lhs: Val<'c>, acc: Val<'c>) -> Val<'c> {
+        let mut map = Map::default();
+        map.insert(key(arg(self.body, 0)), at);
+        for op in &self.needed {
+            copy(b, *op, &mut map);
+        }
+        map.insert(key(self.late.lhs()), lhs);
+        map.insert(key(self.late.acc()), acc);
+        copy(b, self.late.op(), &mut map);
+        mapped(&map, self.late.result())
+    }
+
+    /// What the last iteration counts: `first + (end - first - 1) / step * step`, where there is one. The difference
+    /// is right without a sign in either order.
+    fn last(&self, b: &Builder<'c>, (first, end, step): (Val<'c>, Val<'c>, Val<'c>)) -> Val<'c> {
+        let t = ty(first);
+        let one = b.value("arith.constant", t, &[], &[("value", IntegerAttribute::new(t, 1).into())]);
+        let of = |name: &str, x: Val<'c>, y: Val<'c>| b.value(name, t, &[x, y], &[]);
+        if is_one(step) {
+            return of("arith.subi", end, one);
+        }
+        let most = of("arith.subi", of("arith.subi", end, first), one);
+        of("arith.addi", first, of("arith.muli", of("arith.divui", most, step), step))
+    }
+}
+
+/// `arith.cmpi` predicates.
+const SLT: i64 = 2;
+const ULT: i64 = 6;
+
+fn is_one(v: Val<'_>) -> bool {
+    let value = defining_op(v).filter(|op| is_constant(*op)).and_then(|op| attr(op, "value"));
+    // SAFETY: the attribute and the type are alive.
+    value.is_some_and(|a| unsafe { mlirTypeIsAInteger(ty(v).to_raw()) } && int_attr(a) == 1)
+}
+
+fn give<'c>(b: &Builder<'c>, values: &[Val<'c>]) -> Result<(), BuildError> {
+    let mut state = b.state("scf.yield");
+    state.operands(values);
+    b.insert(state).map(drop)
+}
+
+/// What values of the loop have become.
+type Map<'c> = FxHashMap<usize, Val<'c>>;
+
+fn mapped<'c>(map: &Map<'c>, v: Val<'c>) -> Val<'c> {
+    map.get(&key(v)).copied().unwrap_or(v)
+}
+
+/// A copy of an op with all that is in it, at the insertion point.
+fn copy<'c>(b: &Builder<'c>, op: OpRef<'c>, map: &mut Map<'c>) {
+    let new = clone_detached(op);
+    walk(new, &mut |inner| {
+        for i in 0..operand_count(inner) {
+            if let Some(&v) = map.get(&key(operand(inner, i))) {
+                set_operand(inner, i, v);
+            }
+        }
+    });
+    b.insert_op(new);
+    for (old, new) in results(op).zip(results(new)) {
+        map.insert(key(old), new);
+    }
+}

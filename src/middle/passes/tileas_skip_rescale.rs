@@ -1,0 +1,104 @@
+//! `tileas-skip-rescale`: attention does not multiply its sums by one.
+//!
+//! An online softmax scales its sums by how much the maximum of a row has grown:
+//!
+//! ```text
+//! for .. (top, sum) { next = max(top, ..);  factor = exp2(top - next);  sum' = dot p, v, sum * factor }
+//! ```
+//!
+//! Maxima grow often at first and rarely later, and where they do not, the factor is one. The multiplication gets the
+//! unit attribute `nv_tileas.often_one`, with which `convert-tileas-to-llvm` lets each warp look whether all its
+//! factors are one, and leaves the multiplications out if so. The result is the same to the bit: `x * 1` is `x`, also
+//! where that is infinite, a zero with its sign, or subnormal.
+//!
+//! This pays where a warp has many elements for each factor, and where other warps need its issue slots: in functions
+//! with a plan of products (`dialect::dot_plan`), whose consumers compute while products are under way.
+
+use crate::{
+    analysis::producers::behind_conversions,
+    dialect::{
+        behaviour::OFTEN_ONE,
+        dot_plan::DotPlan,
+        layouts::Tensor,
+        loops::is_in_loop,
+        nv_tileaa::{self, FpKind, FpOp},
+        nv_tileas::{BroadcastOp, ViewOp},
+        pass::{Failed, PassContext, RustPass, descriptors},
+        rt::*,
+        upstream::{Arith, Math},
+    },
+    pass_descriptor,
+};
+use melior::{Context, ir::Attribute};
+
+/// Elements of a thread for each of its factors, at least: what the look at a factor costs must be little beside them.
+const ELEMENTS: usize = 8;
+
+#[derive(Clone, Default)]
+pub struct SkipRescale;
+
+impl RustPass for SkipRescale {
+    pass_descriptor!(tileas_skip_rescale);
+
+    fn run<'c>(&mut self, op: OpRef<'c>, context: &'c Context, cx: &PassContext) -> Result<(), Failed> {
+        use descriptors::tileas_skip_rescale::stat;
+        for function in collect_ops(op, nv_tileaa::FuncOp::cast) {
+            if DotPlan::of(function.op()).is_none() {
+                continue;
+            }
+            for product in collect_ops(function.op(), |o| (Arith::of(o) == Some(Arith::MulF)).then_some(o)) {
+                if let Some(at) = (0..2).find(|at| is_in_loop(product) && is_growth(operand(product, *at), product)) {
+                    if at == 0 {
+                        let [factor, sum] = [operand(product, 0), operand(product, 1)];
+                        set_operand(product, 0, sum);
+                        set_operand(product, 1, factor);
+                    }
+                    set_discardable_attr(product, OFTEN_ONE, Attribute::unit(context));
+                    cx.stat_add(stat::NUM_SKIPPED, 1);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether a value is, for many elements each, by how much a maximum has grown: `exp(a - max(a, b))`, or that of a
+/// multiple of the difference.
+fn is_growth(factor: Val<'_>, product: OpRef<'_>) -> bool {
+    let registers = |v: Val<'_>| Some(Tensor::of_value(v)?.layout()?.register().len());
+    let Some(broadcast) = defining_op(factor).and_then(BroadcastOp::cast) else { return false };
+    let (Some(few), Some(many)) = (registers(broadcast.source()), registers(result(product, 0))) else { return false };
+    if many < few + ELEMENTS.ilog2() as usize {
+        return false;
+    }
+    let Some(exponent) = through(broadcast.source()).filter(|o| is_exponential(*o)).map(|o| operand(o, 0)) else {
+        return false;
+    };
+    let scaled = through(exponent).filter(|o| Arith::of(*o) == Some(Arith::MulF));
+    let differences = scaled.map_or_else(|| vec![exponent], |o| operands(o).collect());
+    differences.into_iter().filter_map(through).any(|o| {
+        Arith::of(o) == Some(Arith::SubF)
+            && through(operand(o, 1)).is_some_and(|max| {
+                is_maximum(max) && operands(max).any(|v| behind_conversions(v) == behind_conversions(operand(o, 0)))
+            })
+    })
+}
+
+/// The op that computes a value, behind what only arranges it.
+fn through(v: Val<'_>) -> Option<OpRef<'_>> {
+    let op = defining_op(behind_conversions(v))?;
+    match ViewOp::cast(op) {
+        Some(view) => through(view.source()),
+        None => Some(op),
+    }
+}
+
+fn is_exponential(op: OpRef<'_>) -> bool {
+    matches!(Math::of(op), Some(Math::Exp | Math::Exp2))
+        || FpOp::cast(op).is_some_and(|o| matches!(o.kind(), FpKind::Exp | FpKind::Exp2))
+}
+
+fn is_maximum(op: OpRef<'_>) -> bool {
+    matches!(Arith::of(op), Some(Arith::MaximumF | Arith::MaxNumF))
+        || FpOp::cast(op).is_some_and(|o| matches!(o.kind(), FpKind::Max | FpKind::MaxNan))
+}

@@ -1,0 +1,139 @@
+// RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileaa-split-over-cluster{compute-capability=sm_90})' | FileCheck %s --check-prefixes=CHECK,HOPPER
+// RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileaa-split-over-cluster{compute-capability=sm_100})' | FileCheck %s --check-prefixes=CHECK,OTHER
+// RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileaa-split-over-cluster{num-ctas=2 compute-capability=sm_100})' | FileCheck %s --check-prefix=ASKED
+// RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileaa-split-over-cluster{num-ctas=2 compute-capability=sm_80})' | FileCheck %s --check-prefix=NONE
+// RUN: not tileiras-opt %s --pass-pipeline='builtin.module(tileaa-split-over-cluster{num-ctas=3})' 2>&1 | FileCheck %s --check-prefix=WRONG
+
+// WRONG: num-ctas must be 1, 2, 4 or 8, or 0 to choose, got 3
+
+// One thread block holds it.
+// CHECK-LABEL: nv_tileaa.func @fits(
+// CHECK-NOT: num_ctas
+// CHECK: tensor<128x256xf32>
+// ASKED-LABEL: nv_tileaa.func @fits(
+// ASKED-SAME: nv_tileas.num_ctas = 2
+// NONE-LABEL: nv_tileaa.func @fits(
+// NONE-NOT: num_ctas
+nv_tileaa.func @fits(%a: !nv_tileaa.ptr<f16>, %b: !nv_tileaa.ptr<f16>, %c: !nv_tileaa.ptr<f32>, %n: i32) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %x, %y, %z = nv_tileaa.get_program_id
+  %ma = nv_tileaa.make_memref %a, shape = [%n, %n : i32, i32], strides = [%n : i32] : <f16> -> <?x?xf16, strides = [?, 1]>
+  %mb = nv_tileaa.make_memref %b, shape = [%n, %n : i32, i32], strides = [%n : i32] : <f16> -> <?x?xf16, strides = [?, 1]>
+  %mc = nv_tileaa.make_memref %c, shape = [%n, %n : i32, i32], strides = [%n : i32] : <f32> -> <?x?xf32, strides = [?, 1]>
+  %va = nv_tileaa.make_tiled_view %ma : <?x?xf16, strides = [?, 1]> -> <tile = [128, 64], memref<?x?xf16, strides = [?, 1]>, padding = zero>
+  %vb = nv_tileaa.make_tiled_view %mb : <?x?xf16, strides = [?, 1]> -> <tile = [64, 256], memref<?x?xf16, strides = [?, 1]>, padding = zero>
+  %vc = nv_tileaa.make_tiled_view %mc : <?x?xf32, strides = [?, 1]> -> <tile = [128, 256], memref<?x?xf32, strides = [?, 1]>>
+  %zero = arith.constant dense<0.0> : tensor<128x256xf32>
+  %sum = scf.for %k = %c0 to %n step %c1 iter_args(%acc = %zero) -> (tensor<128x256xf32>) : i32 {
+    %l, %t1 = nv_tileaa.tiled_load <weak> %va[%x, %k] : <tile = [128, 64], memref<?x?xf16, strides = [?, 1]>, padding = zero>[i32, i32] -> tensor<128x64xf16>
+    %r, %t2 = nv_tileaa.tiled_load <weak> %vb[%k, %y] : <tile = [64, 256], memref<?x?xf16, strides = [?, 1]>, padding = zero>[i32, i32] -> tensor<64x256xf16>
+    %d = nv_tileaa.dot %l, %r, %acc : tensor<128x64xf16>, tensor<64x256xf16>, tensor<128x256xf32>
+    scf.yield %d : tensor<128x256xf32>
+  }
+  %done = nv_tileaa.tiled_store <weak> %sum, %vc[%x, %y] : tensor<128x256xf32>, <tile = [128, 256], memref<?x?xf32, strides = [?, 1]>>[i32, i32]
+  nv_tileaa.return
+}
+
+// Two thread blocks of half the size would load the right operand twice: the hint is not worth it.
+// CHECK-LABEL: nv_tileaa.func @hinted(
+// CHECK-NOT: num_ctas
+// CHECK: tensor<128x256xf32>
+nv_tileaa.func @hinted(%a: !nv_tileaa.ptr<f16>, %b: !nv_tileaa.ptr<f16>, %c: !nv_tileaa.ptr<f32>, %n: i32) attributes {hints = {sm_90 = {num_cta_in_cga = 2 : i32}}} {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %x, %y, %z = nv_tileaa.get_program_id
+  %ma = nv_tileaa.make_memref %a, shape = [%n, %n : i32, i32], strides = [%n : i32] : <f16> -> <?x?xf16, strides = [?, 1]>
+  %mb = nv_tileaa.make_memref %b, shape = [%n, %n : i32, i32], strides = [%n : i32] : <f16> -> <?x?xf16, strides = [?, 1]>
+  %mc = nv_tileaa.make_memref %c, shape = [%n, %n : i32, i32], strides = [%n : i32] : <f32> -> <?x?xf32, strides = [?, 1]>
+  %va = nv_tileaa.make_tiled_view %ma : <?x?xf16, strides = [?, 1]> -> <tile = [128, 64], memref<?x?xf16, strides = [?, 1]>, padding = zero>
+  %vb = nv_tileaa.make_tiled_view %mb : <?x?xf16, strides = [?, 1]> -> <tile = [64, 256], memref<?x?xf16, strides = [?, 1]>, padding = zero>
+  %vc = nv_tileaa.make_tiled_view %mc : <?x?xf32, strides = [?, 1]> -> <tile = [128, 256], memref<?x?xf32, strides = [?, 1]>>
+  %zero = arith.constant dense<0.0> : tensor<128x256xf32>
+  %sum = scf.for %k = %c0 to %n step %c1 iter_args(%acc = %zero) -> (tensor<128x256xf32>) : i32 {
+    %l, %t1 = nv_tileaa.tiled_load <weak> %va[%x, %k] : <tile = [128, 64], memref<?x?xf16, strides = [?, 1]>, padding = zero>[i32, i32] -> tensor<128x64xf16>
+    %r, %t2 = nv_tileaa.tiled_load <weak> %vb[%k, %y] : <tile = [64, 256], memref<?x?xf16, strides = [?, 1]>, padding = zero>[i32, i32] -> tensor<64x256xf16>
+    %d = nv_tileaa.dot %l, %r, %acc : tensor<128x64xf16>, tensor<64x256xf16>, tensor<128x256xf32>
+    scf.yield %d : tensor<128x256xf32>
+  }
+  %done = nv_tileaa.tiled_store <weak> %sum, %vc[%x, %y] : tensor<128x256xf32>, <tile = [128, 256], memref<?x?xf32, strides = [?, 1]>>[i32, i32]
+  nv_tileaa.return
+}
+
+// Two hold it.
+// CHECK-LABEL: nv_tileaa.func @large(
+// HOPPER-SAME: nv_tileas.num_ctas = 2
+// OTHER-NOT: num_ctas
+// HOPPER: nv_tileaa.dot {{.*}} tensor<128x256xf32>
+// OTHER: nv_tileaa.dot {{.*}} tensor<256x256xf32>
+nv_tileaa.func @large(%a: !nv_tileaa.ptr<f16>, %b: !nv_tileaa.ptr<f16>, %c: !nv_tileaa.ptr<f32>, %n: i32) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %x, %y, %z = nv_tileaa.get_program_id
+  %ma = nv_tileaa.make_memref %a, shape = [%n, %n : i32, i32], strides = [%n : i32] : <f16> -> <?x?xf16, strides = [?, 1]>
+  %mb = nv_tileaa.make_memref %b, shape = [%n, %n : i32, i32], strides = [%n : i32] : <f16> -> <?x?xf16, strides = [?, 1]>
+  %mc = nv_tileaa.make_memref %c, shape = [%n, %n : i32, i32], strides = [%n : i32] : <f32> -> <?x?xf32, strides = [?, 1]>
+  %va = nv_tileaa.make_tiled_view %ma : <?x?xf16, strides = [?, 1]> -> <tile = [256, 64], memref<?x?xf16, strides = [?, 1]>, padding = zero>
+  %vb = nv_tileaa.make_tiled_view %mb : <?x?xf16, strides = [?, 1]> -> <tile = [64, 256], memref<?x?xf16, strides = [?, 1]>, padding = zero>
+  %vc = nv_tileaa.make_tiled_view %mc : <?x?xf32, strides = [?, 1]> -> <tile = [256, 256], memref<?x?xf32, strides = [?, 1]>>
+  %zero = arith.constant dense<0.0> : tensor<256x256xf32>
+  %sum = scf.for %k = %c0 to %n step %c1 iter_args(%acc = %zero) -> (tensor<256x256xf32>) : i32 {
+    %l, %t1 = nv_tileaa.tiled_load <weak> %va[%x, %k] : <tile = [256, 64], memref<?x?xf16, strides = [?, 1]>, padding = zero>[i32, i32] -> tensor<256x64xf16>
+    %r, %t2 = nv_tileaa.tiled_load <weak> %vb[%k, %y] : <tile = [64, 256], memref<?x?xf16, strides = [?, 1]>, padding = zero>[i32, i32] -> tensor<64x256xf16>
+    %d = nv_tileaa.dot %l, %r, %acc : tensor<256x64xf16>, tensor<64x256xf16>, tensor<256x256xf32>
+    scf.yield %d : tensor<256x256xf32>
+  }
+  %done = nv_tileaa.tiled_store <weak> %sum, %vc[%x, %y] : tensor<256x256xf32>, <tile = [256, 256], memref<?x?xf32, strides = [?, 1]>>[i32, i32]
+  nv_tileaa.return
+}
+
+// The hint asks for two, which do not hold it: four do.
+// CHECK-LABEL: nv_tileaa.func @larger(
+// HOPPER-SAME: nv_tileas.num_ctas = 4
+// HOPPER: nv_tileaa.dot {{.*}} tensor<128x256xf32>
+nv_tileaa.func @larger(%a: !nv_tileaa.ptr<f16>, %b: !nv_tileaa.ptr<f16>, %c: !nv_tileaa.ptr<f32>, %n: i32) attributes {hints = {sm_90 = {num_cta_in_cga = 2 : i32}}} {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %x, %y, %z = nv_tileaa.get_program_id
+  %ma = nv_tileaa.make_memref %a, shape = [%n, %n : i32, i32], strides = [%n : i32] : <f16> -> <?x?xf16, strides = [?, 1]>
+  %mb = nv_tileaa.make_memref %b, shape = [%n, %n : i32, i32], strides = [%n : i32] : <f16> -> <?x?xf16, strides = [?, 1]>
+  %mc = nv_tileaa.make_memref %c, shape = [%n, %n : i32, i32], strides = [%n : i32] : <f32> -> <?x?xf32, strides = [?, 1]>
+  %va = nv_tileaa.make_tiled_view %ma : <?x?xf16, strides = [?, 1]> -> <tile = [512, 64], memref<?x?xf16, strides = [?, 1]>, padding = zero>
+  %vb = nv_tileaa.make_tiled_view %mb : <?x?xf16, strides = [?, 1]> -> <tile = [64, 256], memref<?x?xf16, strides = [?, 1]>, padding = zero>
+  %vc = nv_tileaa.make_tiled_view %mc : <?x?xf32, strides = [?, 1]> -> <tile = [512, 256], memref<?x?xf32, strides = [?, 1]>>
+  %zero = arith.constant dense<0.0> : tensor<512x256xf32>
+  %sum = scf.for %k = %c0 to %n step %c1 iter_args(%acc = %zero) -> (tensor<512x256xf32>) : i32 {
+    %l, %t1 = nv_tileaa.tiled_load <weak> %va[%x, %k] : <tile = [512, 64], memref<?x?xf16, strides = [?, 1]>, padding = zero>[i32, i32] -> tensor<512x64xf16>
+    %r, %t2 = nv_tileaa.tiled_load <weak> %vb[%k, %y] : <tile = [64, 256], memref<?x?xf16, strides = [?, 1]>, padding = zero>[i32, i32] -> tensor<64x256xf16>
+    %d = nv_tileaa.dot %l, %r, %acc : tensor<512x64xf16>, tensor<64x256xf16>, tensor<512x256xf32>
+    scf.yield %d : tensor<512x256xf32>
+  }
+  %done = nv_tileaa.tiled_store <weak> %sum, %vc[%x, %y] : tensor<512x256xf32>, <tile = [512, 256], memref<?x?xf32, strides = [?, 1]>>[i32, i32]
+  nv_tileaa.return
+}
+
+// Columns are sliced where that is faster.
+// CHECK-LABEL: nv_tileaa.func @wide(
+// HOPPER-SAME: nv_tileas.num_ctas = 2
+// HOPPER: nv_tileaa.dot {{.*}} tensor<128x256xf32>
+nv_tileaa.func @wide(%a: !nv_tileaa.ptr<f16>, %b: !nv_tileaa.ptr<f16>, %c: !nv_tileaa.ptr<f32>, %n: i32) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %x, %y, %z = nv_tileaa.get_program_id
+  %ma = nv_tileaa.make_memref %a, shape = [%n, %n : i32, i32], strides = [%n : i32] : <f16> -> <?x?xf16, strides = [?, 1]>
+  %mb = nv_tileaa.make_memref %b, shape = [%n, %n : i32, i32], strides = [%n : i32] : <f16> -> <?x?xf16, strides = [?, 1]>
+  %mc = nv_tileaa.make_memref %c, shape = [%n, %n : i32, i32], strides = [%n : i32] : <f32> -> <?x?xf32, strides = [?, 1]>
+  %va = nv_tileaa.make_tiled_view %ma : <?x?xf16, strides = [?, 1]> -> <tile = [128, 64], memref<?x?xf16, strides = [?, 1]>, padding = zero>
+  %vb = nv_tileaa.make_tiled_view %mb : <?x?xf16, strides = [?, 1]> -> <tile = [64, 512], memref<?x?xf16, strides = [?, 1]>, padding = zero>
+  %vc = nv_tileaa.make_tiled_view %mc : <?x?xf32, strides = [?, 1]> -> <tile = [128, 512], memref<?x?xf32, strides = [?, 1]>>
+  %zero = arith.constant dense<0.0> : tensor<128x512xf32>
+  %sum = scf.for %k = %c0 to %n step %c1 iter_args(%acc = %zero) -> (tensor<128x512xf32>) : i32 {
+    %l, %t1 = nv_tileaa.tiled_load <weak> %va[%x, %k] : <tile = [128, 64], memref<?x?xf16, strides = [?, 1]>, padding = zero>[i32, i32] -> tensor<128x64xf16>
+    %r, %t2 = nv_tileaa.tiled_load <weak> %vb[%k, %y] : <tile = [64, 512], memref<?x?xf16, strides = [?, 1]>, padding = zero>[i32, i32] -> tensor<64x512xf16>
+    %d = nv_tileaa.dot %l, %r, %acc : tensor<128x64xf16>, tensor<64x512xf16>, tensor<128x512xf32>
+    scf.yield %d : tensor<128x512xf32>
+  }
+  %done = nv_tileaa.tiled_store <weak> %sum, %vc[%x, %y] : tensor<128x512xf32>, <tile = [128, 512], memref<?x?xf32, strides = [?, 1]>>[i32, i32]
+  nv_tileaa.return
+}
+

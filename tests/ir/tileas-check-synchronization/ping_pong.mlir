@@ -1,0 +1,67 @@
+// RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileas-check-synchronization)' --split-input-file --verify-diagnostics
+// Warpgroups that take turns, and what is found where they would wait for ever.
+
+nv_tileaa.func @kept(%n: i32) attributes {numWarps = 8 : i64} {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %t = nv_tileas.async.pipeline.create_ping_pong : <2>
+  scf.for %i = %c0 to %n step %c1 : i32 {
+    nv_tileas.async.pipeline.ping_pong_wait %t : <2>
+    nv_tileas.async.pipeline.ping_pong_arrive %t : <2>
+    nv_tileas.barrier
+  }
+  nv_tileas.async.pipeline.end_ping_pong %t : <2>
+  nv_tileaa.return
+}
+
+// -----
+
+nv_tileaa.func @not_given(%n: i32) attributes {numWarps = 8 : i64} {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %t = nv_tileas.async.pipeline.create_ping_pong : <2>
+  // expected-error @+1 {{is not given, or given and not taken}}
+  scf.for %i = %c0 to %n step %c1 : i32 {
+    nv_tileas.async.pipeline.ping_pong_wait %t : <2>
+  }
+  nv_tileas.async.pipeline.end_ping_pong %t : <2>
+  nv_tileaa.return
+}
+
+// -----
+
+nv_tileaa.func @meet() attributes {numWarps = 8 : i64} {
+  %t = nv_tileas.async.pipeline.create_ping_pong : <2>
+  nv_tileas.async.pipeline.ping_pong_wait %t : <2>
+  // expected-error @+1 {{threads meet here, and one warpgroup has not given its turn}}
+  nv_tileas.barrier
+  nv_tileas.async.pipeline.ping_pong_arrive %t : <2>
+  nv_tileas.async.pipeline.end_ping_pong %t : <2>
+  nv_tileaa.return
+}
+
+// -----
+
+// Two turns are taken, and one is given.
+nv_tileaa.func @twice() attributes {numWarps = 8 : i64} {
+  // expected-error @+1 {{deadlock}}
+  %t = nv_tileas.async.pipeline.create_ping_pong : <2>
+  nv_tileas.async.pipeline.ping_pong_wait %t : <2>
+  nv_tileas.async.pipeline.ping_pong_wait %t : <2>
+  nv_tileas.async.pipeline.ping_pong_arrive %t : <2>
+  nv_tileas.async.pipeline.end_ping_pong %t : <2>
+  nv_tileaa.return
+}
+
+// -----
+
+// One turn is given twice: it may be taken by who comes too early.
+nv_tileaa.func @too_many() attributes {numWarps = 8 : i64} {
+  // expected-error @+1 {{turn0}}
+  %t = nv_tileas.async.pipeline.create_ping_pong : <2>
+  nv_tileas.async.pipeline.ping_pong_wait %t : <2>
+  nv_tileas.async.pipeline.ping_pong_arrive %t : <2>
+  nv_tileas.async.pipeline.ping_pong_arrive %t : <2>
+  nv_tileas.async.pipeline.end_ping_pong %t : <2>
+  nv_tileaa.return
+}
