@@ -1,7 +1,6 @@
-//===- CountLoads.cpp - A pass of one's own on the dialects ---------------===//
+//===- CountLoads.cpp - A custom pass on the dialects ---------------------===//
 //
-// Reports how many loads each entry has, and fails where there are more than an
-// option allows.
+// Reports the number of loads in each entry, and fails if it exceeds an option.
 //
 //===----------------------------------------------------------------------===//
 #include "cuda_tile/CudaTile.h"

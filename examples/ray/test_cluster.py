@@ -1,8 +1,8 @@
-"""Loses a worker and a node of a cluster in the middle of a search, and looks at what came out.
+"""Kills a worker and a node of a cluster in the middle of a search, and checks the results.
 
     python3 test_cluster.py FOLDER TOOLS [VARIANTS]
 
-FOLDER is empty; TOOLS has the commands. `scripts/test-ray.sh` calls this.
+FOLDER is empty; TOOLS contains the commands. `scripts/test-ray.sh` calls this.
 """
 
 import json
@@ -32,9 +32,9 @@ PARAMETERS = [
 
 
 def counting_tools(folder: Path, tools: Path) -> Path:
-    """Tools whose compiler writes a line when it begins to compile: what comes from the cache does not get there.
+    """Tools whose compiler writes a line when it starts to compile, which a cache hit does not.
 
-    They are copies, so that a build that goes on meanwhile changes nothing.
+    They are copies, so a concurrent build does not affect them.
     """
     own = folder / "tools"
     own.mkdir()
@@ -53,7 +53,7 @@ def compilations(folder: Path) -> int:
 
 
 def wait_for(what: str, look: Callable[[], Any]) -> Any:
-    """What is seen, once it is there."""
+    """Waits for a result of `look` and returns it."""
     deadline = time.monotonic() + 600
     while not (seen := look()):
         if time.monotonic() > deadline:
@@ -82,7 +82,7 @@ def main() -> None:
     folder, tools = Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve()
     parameters = PARAMETERS
     if len(sys.argv) > 3:
-        # A part of the latencies: fewer variants for a quick look.
+        # A subset of the latencies, for a quick test with fewer variants.
         parameters = [p if "LATENCY" not in p else ",".join(p.split(",")[: int(sys.argv[3])]) for p in PARAMETERS]
     here = Path(__file__).parent
     # Workers import the example as the driver does.
