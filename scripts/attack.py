@@ -88,7 +88,7 @@ class Campaign:
             raise Finding(f"status {done.returncode}: {said[-600:]}")
         if done.returncode == 0:
             if b".entry" not in done.stdout and b"entry" in data:
-                raise Finding("success, and no entry in the output")
+                raise Finding("success without an entry in the output")
         elif "error" not in said:
             raise Finding(f"status {done.returncode} without a message: {said!r}")
         return done.returncode, said, done.stdout

@@ -39,7 +39,7 @@ struct CountLoads
   }
 
   Option<int64_t> limit{*this, "limit",
-                        llvm::cl::desc("most loads that an entry may have"),
+                        llvm::cl::desc("maximum number of loads in an entry"),
                         llvm::cl::init(100)};
 };
 } // namespace

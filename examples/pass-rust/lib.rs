@@ -28,7 +28,7 @@ impl RustPass for CountLoads {
     const ANCHOR: &'static CStr = c"cuda_tile.entry";
     const OPTIONS: &'static [MlirxOptionDesc] = &[MlirxOptionDesc {
         name: c"limit".as_ptr(),
-        description: c"most loads that an entry may have".as_ptr(),
+        description: c"maximum number of loads in an entry".as_ptr(),
         defaultValue: c"100".as_ptr(),
         // The option is an integer.
         kind: 1,

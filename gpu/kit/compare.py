@@ -43,7 +43,7 @@ def compare(name: str, got: np.ndarray, dtype: str, want: np.ndarray, e: Expect)
         want = dtypes.decode(dtype, want) if want.dtype == dtypes.STORAGE[dtype] else want
         wrong = _far(got, want, e)
     else:
-        raise ValueError(f"no way to match is called {e.match!r}")
+        raise ValueError(f"unknown match {e.match!r}")
     count = int(np.count_nonzero(wrong))
     if count == 0 or (e.match == "value" and count / wrong.size <= e.bad):
         return None

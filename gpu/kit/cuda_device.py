@@ -204,7 +204,7 @@ class CudaDevice(Device):
     def launch(self, function: Any, launch: Launch, parameters: "Parameters", stream: Any = None, extended: bool = False) -> None:
         """Enqueues one launch. The image's own CTA size is not known here, so the launch must specify it."""
         if launch.block is None:
-            raise DeviceError("arguments", "the launch does not say how many threads a block has")
+            raise DeviceError("arguments", "the launch does not specify the number of threads of a CTA")
         cu, stream = self.cu, self.stream if stream is None else stream
         attributes = []
         if launch.cluster is not None:
@@ -460,7 +460,7 @@ class Memory:
 
 def red_zone(count: int, at: int, size: int, name: str) -> DeviceError:
     """The error for a launch that wrote outside an array."""
-    return DeviceError("result", f"{count} bytes outside of the array were written, the first at offset {at} of {size}", where=name, code_name="RED_ZONE")
+    return DeviceError("result", f"{count} bytes outside the array were written, the first at offset {at} of {size}", where=name, code_name="RED_ZONE")
 
 
 class Parameters:

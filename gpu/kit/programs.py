@@ -59,7 +59,7 @@ def read(path: pathlib.Path) -> Iterator[Program]:
         nonlocal at
         at += size
         if at > len(data):
-            raise ValueError(f"{path.name} is cut off")
+            raise ValueError(f"{path.name} is truncated")
         return data[at - size:at]
 
     while at < len(data):

@@ -54,7 +54,7 @@ def problems(record: Record) -> list[str]:
         elif status not in ("pass", "skipped") and "what" not in record:
             found.append(f"case: status {status} without 'what'")
     if kind == "measurement" and not found and not record["low"] <= record["median"] <= record["high"]:
-        found.append("measurement: the median lies outside of its range")
+        found.append("measurement: the median is outside its range")
     return found
 
 
@@ -93,7 +93,7 @@ def _plain(value: Any) -> Any:
     """Converts NumPy's numbers to Python's."""
     if hasattr(value, "tolist"):
         return value.tolist()
-    raise TypeError(f"{type(value).__name__} has no form in JSON")
+    raise TypeError(f"{type(value).__name__} cannot be represented in JSON")
 
 
 def read(path: pathlib.Path) -> tuple[list[Record], int]:

@@ -30,7 +30,7 @@ class SimDevice(Device):
             raise DeviceError("tool", f"there is no {tile_run.name}: cargo build --bin tile-run", where=str(tile_run))
 
     def facts(self) -> dict[str, Any]:
-        return {"model": "ptx-sim", "measures": False, "note": "a functional simulator: clocks and times are no measurements"}
+        return {"model": "ptx-sim", "measures": False, "note": "a functional simulator: clocks and times are not measurements"}
 
     def run(self, image: Image, launch: Launch) -> Outcome:
         if image.ptx is None or not image.ptx.is_file():

@@ -76,7 +76,7 @@ def micro(records: list[Record]) -> str:
     if not rows:
         return ""
     missed = [r for r in rows if not r["as_predicted"]]
-    lines = [[f"micro: {len(rows)} figures, {len(missed)} outside of what was predicted", "measured", "predicted", "unit"]]
+    lines = [[f"micro: {len(rows)} figures, {len(missed)} outside the predicted range", "measured", "predicted", "unit"]]
     lines += [[r["name"], number(r["median"]), f"{number(r['predicted'])} ({number(r['predicted_low'])} to {number(r['predicted_high'])})", r["unit"]]
               for r in missed]
     return columns(lines)

@@ -140,7 +140,7 @@ class Supervisor:
         skip: list[str] = []
         while True:
             if self.left() < item.seconds:
-                self._case(item, "skipped", what="budget", detail=f"{self.left():.0f} s were left, {item.seconds:.0f} are needed")
+                self._case(item, "skipped", what="budget", detail=f"{self.left():.0f} s left, {item.seconds:.0f} are needed")
                 return
             if item.worker in self.broken:
                 self._case(item, "skipped", **{**self.broken[item.worker], "what": "no worker"})
@@ -173,7 +173,7 @@ class Supervisor:
                 self._drop(item.worker, kill=True)
                 # A piece that was cut short by the end of the run may not be hanging.
                 name = "BUDGET" if worker.facts and limit < item.limit else "WATCHDOG"
-                self._case(item, "timeout", what=stage, where=subject, code=None, code_name=name, detail=f"not done after {waited:.0f} s")
+                self._case(item, "timeout", what=stage, where=subject, code=None, code_name=name, detail=f"not finished after {waited:.0f} s")
                 if worker.facts is None:
                     self._note_failed_start(item.worker, {"where": "start", "detail": f"the worker was not ready after {waited:.0f} s"})
                 return subject

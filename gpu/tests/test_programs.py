@@ -100,7 +100,7 @@ class RoundTrip(unittest.TestCase):
             path = pathlib.Path(folder, "0.programs")
             path.write_bytes(struct.pack("<I", 100) + b"{")
             programs.compress(path, path.with_suffix(".xz"))
-            with self.assertRaisesRegex(ValueError, "0.xz is cut off"):
+            with self.assertRaisesRegex(ValueError, "0.xz is truncated"):
                 list(kit_programs.read(path.with_suffix(".xz")))
 
 

@@ -93,6 +93,6 @@ def variants() -> list[Variant]:
 
 M13 = Micro(
     "M13", "Additions to memory",
-    "What rate do red of one and of four floats, atom, and bulk reductions from shared memory reach, on regions of their own and on one that all share?",
+    "What rate do red of one and of four floats, atom, and bulk reductions from shared memory reach, on separate regions and on a shared one?",
     lambda: [entry(w) for w in WAYS], variants,
     opcodes={"m13_red": {"RED": 1}, "m13_atom": {"ATOMG": 16}, "m13_bulk": {"UBLKRED": 1}}, priority=44)

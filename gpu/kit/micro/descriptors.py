@@ -215,6 +215,6 @@ def variants() -> list[Variant]:
 
 M6 = Micro(
     "M6", "Tensor maps",
-    "What does it cost to build a tensor map in the kernel, to find one in a table, and to use one that nobody has used before?",
+    "What does it cost to build a tensor map in the kernel, to find one in a table, and to use one for the first time?",
     lambda: [parameter("m6_param", False), parameter("m6_param_prefetch", True), built(), interned()],
     variants, opcodes={"m6_": {"UTMALDG": 2}, "m6_param_prefetch": {"UTMACCTL": 1}}, priority=42)

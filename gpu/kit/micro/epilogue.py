@@ -153,6 +153,6 @@ def variants() -> list[Variant]:
 
 M11 = Micro(
     "M11", "Epilogues",
-    "How long does it take to write a 128 x 256 bf16 tile from wgmma's layout directly, and through stmatrix and the copy engine?",
+    "How long does it take to write a 128 x 256 bf16 tile from wgmma's layout directly, and through stmatrix and TMA?",
     lambda: [entry("staged"), entry("direct")], variants,
     opcodes={"m11_": {"HGMMA": 1, "F2FP": 64}, "m11_staged": {"STSM": 16, "UTMASTG": 4}, "m11_direct": {"STG": 64}}, priority=43)

@@ -191,7 +191,7 @@ def variant(instruction: Instruction, form: str, figures: tuple[Figure, ...]) ->
             return complaint
         rounds = int(found[0][0][0, 4])
         if rounds < 1:
-            return "the products beside did not run"
+            return "the concurrent wgmma did not run"
         return equal("d", tiles.undump(found[5][0], WIDTH), (rounds * (a @ b.T)).astype(np.float32))
 
     def derive(readings: list[Reading]) -> dict[str, float]:
@@ -236,7 +236,7 @@ def variants() -> list[Variant]:
 
 
 M9 = Micro(
-    "M9", "Rates of other pipes, alone and beside wgmma",
-    "How many clocks do ex2, packing to bf16, min and max, shuffles and warp reductions take, and do they and matrix products slow each other down?",
+    "M9", "Throughput of other pipes, alone and concurrent with wgmma",
+    "How many clocks do ex2, packing to bf16, min and max, shuffles and warp reductions take, and do they and wgmma slow each other down?",
     lambda: [entry(i, form) for i in INSTRUCTIONS for form in FORMS], variants,
     opcodes={f"m9_{i.name}": {i.opcode: CHAINS * UNROLL} for i in INSTRUCTIONS}, priority=42)

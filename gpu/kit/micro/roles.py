@@ -39,7 +39,7 @@ def registers() -> Variant:
 
     def check(setup: Setup, length: int, launch: Launch, found: Arrays) -> str | None:
         stops = found[0][0][0, [1, 3, 5]]
-        return None if (stops != 0).all() else "a warpgroup did not get to its end"
+        return None if (stops != 0).all() else "a warpgroup did not finish"
 
     def derive(readings: list[Reading]) -> dict[str, float]:
         last = readings[-1]
@@ -170,6 +170,6 @@ def variants() -> list[Variant]:
 
 M12 = Micro(
     "M12", "Registers between roles, and multicast",
-    "What do setmaxnreg.dec and .inc cost, and how much faster do loads of a shared operand arrive when two CTAs load half of it each for both?",
+    "What do setmaxnreg.dec and .inc cost, and how much faster are loads of a shared operand if each of two CTAs loads half of it for both?",
     lambda: [setmaxnreg(), ring(False), ring(True)], variants,
     opcodes={"m12_setmaxnreg": {"USETMAXREG": 2}, "m12_multicast": {"UTMALDG": 2}, "m12_separate": {"UTMALDG": 3}}, priority=43)

@@ -156,11 +156,11 @@ def variants() -> list[Variant]:
                     Figure(f"{label}.wgmma_share", "of 2048 MAC/clk", share, share * 0.93, min(1.01, share * 1.08),
                            f"operands take {reads} B/clk, the fill {fill}, and shared memory has 128{slower}"),
                     Figure(f"{label}.fill_rate", "B/clk/SM", fill * share, fill * share * (0.5 if every else 0.85), fill * 1.01,
-                           "the fill is paced by the products" if boxes else "no fill"))))
+                           "the fill is paced by wgmma" if boxes else "no fill"))))
     return found
 
 
 M8 = Micro(
-    "M8", "The roof of shared memory",
+    "M8", "The bandwidth limit of shared memory",
     "How much do matrix instructions of width 256 and 128 slow down while 16 to 64 B/clk are loaded into shared memory?",
     lambda: [entry(256), entry(128)], variants, opcodes={"m8_": {"HGMMA": 4, "UTMALDG": 1}}, priority=40)

@@ -99,7 +99,7 @@ def run_group(context: Context, image: Image, setup: Setup, group: list[Contende
 
 def measurement(context: Context, figure: Figure, s: Summary, variant: str, about: dict[str, Any]) -> None:
     if not context.device.measures:
-        raise DeviceError("kit", "clocks of a device that does not measure are no results")
+        raise DeviceError("kit", "clocks of a device that does not measure are not results")
     context.record({
         "record": "measurement", "part": "micro", "name": figure.name, "impl": variant, "unit": figure.unit, **s.fields(),
         "predicted": figure.predicted, "predicted_low": figure.low, "predicted_high": figure.high, "why": figure.why,

@@ -53,5 +53,5 @@ def waves(n: int) -> Contender:
 
 M14 = Micro(
     "M14", "The cost of launching",
-    "What does a node of a graph cost that does nothing, and how long does a wave of CTAs of 384 threads with 200 KB of shared memory take that do nothing?",
+    "What does an empty node of a graph cost, and how long does a wave of empty CTAs of 384 threads with 200 KB of shared memory take?",
     lambda: [empty(), heavy()], contenders=contenders, opcodes={"m14_": {"EXIT": 1}}, priority=41)

@@ -123,6 +123,6 @@ def variants() -> list[Variant]:
 
 M5 = Micro(
     "M5", "Edges between warps",
-    "How many clocks from an arrival at an mbarrier to the wake-up of who waits for it, and how many for a named barrier of 256 threads?",
+    "How many clocks from an arrival at an mbarrier to the wake-up of a waiting thread, and how many for a named barrier of 256 threads?",
     lambda: [pingpong(), alone(), named(), handover()], variants,
     opcodes={"m5_mbarrier": {"SYNCS": 2}, "m5_named": {"BAR": 2}}, priority=41)

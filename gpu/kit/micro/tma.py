@@ -266,7 +266,7 @@ def m4_variants() -> list[Variant]:
     for size in (8 * KB, 16 * KB):
         kb = size // KB
         found.append(store_variant(size, 1, True, False, Figure(
-            f"tma.store.{kb}kb.source_free", "clk", 200 + size / 64, 150, 900, "the engine reads shared memory at about 64 B/clk after some 200 clk")))
+            f"tma.store.{kb}kb.source_free", "clk", 200 + size / 64, 150, 900, "TMA reads shared memory at about 64 B/clk after some 200 clk")))
         found.append(store_variant(size, 1, False, False, Figure(
             f"tma.store.{kb}kb.complete", "clk", 700 + size / 64, 450, 1800, "a write to L2 and its acknowledgement, as long as a load from there")))
         for every, value, low, high, why in ((False, 48, 30, 64, "one SM sends at most 64 B/clk to L2"),

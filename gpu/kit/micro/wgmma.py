@@ -96,7 +96,7 @@ def m1_variants() -> list[Variant]:
 
 def m2_variants() -> list[Variant]:
     shapes = [("m2_ss_n256", "ss", 256, 1, 256.0, 1.03, "the four tensor cores are shared: two groups take twice as long; reads of 80 B/clk fit 128"),
-              ("m2_ss_2n128", "ss", 128, 2, 256.0, 1.06, "the same products in halves: reads of 96 B/clk still fit 128"),
+              ("m2_ss_2n128", "ss", 128, 2, 256.0, 1.06, "the same multiply-adds in halves: reads of 96 B/clk still fit 128"),
               ("m2_rs_n256", "rs", 256, 1, 256.0, 1.03, "as from shared memory, with 64 B/clk of reads only")]
     found = []
     for name, form, n, sets, clocks, slack, why in shapes:
@@ -109,12 +109,12 @@ def m2_variants() -> list[Variant]:
 
 M1 = Micro(
     "M1", "Chained wgmma, one warpgroup",
-    "How many clocks does a chained wgmma of width 64, 128, 256 take, with A in shared memory or in registers, and what does a chain cost at its ends?",
+    "How many clocks does a chained wgmma of width 64, 128, 256 take, with A in shared memory or in registers, and what is the overhead of a chain?",
     lambda: [entry(f"m1_{form}_n{n}", form, n, 1) for form in ("ss", "rs") for n in WIDTHS],
     m1_variants, opcodes={"m1_": {"HGMMA": 4}}, priority=40)
 
 M2 = Micro(
     "M2", "Two warpgroups at once",
-    "Do two warpgroups together reach the rate of one, and is one product of width 256 better than two of 128?",
+    "Do two warpgroups together reach the rate of one, and is one wgmma of width 256 better than two of 128?",
     lambda: [entry("m2_ss_n256", "ss", 256, 2), entry("m2_ss_2n128", "ss", 128, 2, 2), entry("m2_rs_n256", "rs", 256, 2)],
     m2_variants, opcodes={"m2_": {"HGMMA": 4}}, priority=40)

@@ -48,7 +48,7 @@ def compete(context: Context, problem: Problem, steps: bool = False) -> None:
             standing.append(checked)
     precise(context, problem, standing)
     if not standing:
-        context.case("error", what="peers", where=problem.name, code=None, code_name="NOBODY", detail="no competitor gave a right result")
+        context.case("error", what="peers", where=problem.name, code=None, code_name="NOBODY", detail="no competitor had a correct result")
     else:
         context.case("pass", variants=len(standing))
     tensors.torch.cuda.empty_cache()
