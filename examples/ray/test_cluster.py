@@ -126,7 +126,7 @@ def main() -> None:
     assert len({json.dumps(row["parameters"], sort_keys=True) for row in rows}) == total
     entries = [entry for entry in (folder / "work/cache").rglob("*") if entry.is_file()]
     assert len(entries) == total, f"{len(entries)} entries of the cache"
-    # What a lost worker was just compiling is begun anew, and nothing else.
+    # Only the compilation that a lost worker was doing is started again.
     begun, lost = compilations(folder), 2
     assert total <= begun <= total + lost, f"{begun} compilations of {total} variants"
     assert at_worker < at_node < total, "nothing was left to do when workers were lost"

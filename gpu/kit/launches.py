@@ -252,7 +252,7 @@ def _save(folder: pathlib.Path, name: str, data: np.ndarray) -> str:
 
 def _form(a: Argument, name: str, folder: pathlib.Path) -> dict[str, Any]:
     if isinstance(a, Scalar):
-        # Bits are exact for all values, including those that JSON cannot express.
+        # Bits are exact for all values, including ones that JSON cannot express.
         return {a.dtype: "0x" + a.bytes()[::-1].hex()}
     if isinstance(a, Bytes):
         return {"bytes": a.data.hex()}

@@ -75,7 +75,7 @@ def distinguishable(a: Summary, b: Summary) -> bool:
 
 
 def paired_ratio(a: Sequence[float], b: Sequence[float]) -> Summary:
-    """`a[i] / b[i]` of interleaved runs, in which slow changes such as those of clocks cancel."""
+    """`a[i] / b[i]` of interleaved runs, in which slow changes, such as of clocks, cancel."""
     if len(a) != len(b):
         raise ValueError("interleaved runs come in pairs")
     return summary(x / y for x, y in zip(a, b))

@@ -64,7 +64,7 @@ def tensor_copies(records: list[Record]) -> str:
 
 
 def tally(rows: list[Record]) -> str:
-    """The number of each outcome, and the coordinates of those that are not right."""
+    """The number of each outcome, and the coordinates of the launches that are not right."""
     found: dict[str, list[list[int]]] = {}
     for r in rows:
         found.setdefault(r["outcome"], []).append(r["at"])

@@ -126,9 +126,9 @@ fn cases() -> Vec<Case> {
     case("non-canonical", STRUCTURAL, [SPEC_MAGIC, &[0x8D, 0, 1, 0]].concat(), "non-canonical VarInt");
     case("varint-11-bytes", STRUCTURAL, [SPEC_MAGIC, &[0xFF; 11]].concat(), "VarInt does not fit in 64 bits");
     case("dialect-count", STRUCTURAL, spec_tail(&[0xFF, 0xFF, 3]),
-        "failed to read number of dialects: 65535 records cannot fit in the 0 bytes that are left");
+        "failed to read number of dialects: 65535 records cannot fit in the remaining 0 bytes");
     case("section-count", STRUCTURAL, [spec_header(), vec![0x7F]].concat(),
-        "failed to read number of sections: 127 records cannot fit in the 0 bytes that are left");
+        "failed to read number of sections: 127 records cannot fit in the remaining 0 bytes");
     case("end-aligned-spec", STRUCTURAL, descriptors(|d| d.last_mut().unwrap().alignment = 4), "end section should not have alignment flag set");
     case("end-not-last-spec", STRUCTURAL, descriptors(|d| d.rotate_right(1)), "end section is not the last section");
     case("end-missing-spec", STRUCTURAL, descriptors(|d| d.last_mut().unwrap().kind = 6), "end section is missing");
@@ -137,11 +137,11 @@ fn cases() -> Vec<Case> {
     case("unknown-section-spec", STRUCTURAL, descriptors(|d| d[0].kind = 7), "unknown section ID: 7");
     case("overlap", STRUCTURAL, descriptors(|d| d[1].offset = d[0].offset), "type section overlaps function section");
     case("out-of-bounds", STRUCTURAL, descriptors(|d| { d[0].offset = 1 << 40; d[0].length = 7; }),
-        "function section at [1099511627776, 1099511627783) lies outside of the data of 232 bytes");
+        "function section at [1099511627776, 1099511627783) is outside the 232 bytes of the file");
     case("offset-overflow", STRUCTURAL, descriptors(|d| { d[0].offset = u64::MAX - 7; d[0].length = u64::MAX; }),
-        "function section at [18446744073709551608, 36893488147419103223) lies outside of the data of 232 bytes");
+        "function section at [18446744073709551608, 36893488147419103223) is outside the 232 bytes of the file");
     case("in-header", STRUCTURAL, descriptors(|d| { d[0].offset = 0; }),
-        "function section at [0, 14) lies outside of the data of 232 bytes");
+        "function section at [0, 14) is outside the 232 bytes of the file");
     case("duplicate-spec", STRUCTURAL, descriptors(|d| d[1].kind = d[0].kind), "duplicate function section");
     case("misaligned-spec", STRUCTURAL, descriptors(|d| d[0].alignment = 3), "invalid alignment value: 3");
 
@@ -163,11 +163,11 @@ fn cases() -> Vec<Case> {
 
     // Tables.
     case("string-count", STRING, replace(1, &[5, 0, 0, 0]),
-        "failed to read number of strings: 5 records cannot fit in the 3 bytes that are left");
+        "failed to read number of strings: 5 records cannot fit in the remaining 3 bytes");
     case("string-order", STRING, replace(1, &table_with_offsets(4, &[0, 3, 1], b"abc")),
         "invalid string start indices: end (1) is less than start (3) for string 1");
     case("string-bounds", STRING, replace(1, &table_with_offsets(4, &[0, 4], b"abc")),
-        "invalid string start index 4 for string 1: the first must be 0 and all must lie in the data of 3 bytes");
+        "invalid string start index 4 for string 1: the first must be 0 and all must be within the 3 bytes of data");
     case("string-trailing", STRING, replace(1, &[0, 0, 0, 0, 0]), "1 bytes left over in string");
     case("constant-order", CONSTANT, replace(4, &table_with_offsets(8, &[0, 2, 1], &[1, 0, 0])),
         "invalid constant start indices: end (1) is less than start (2) for constant 1");
@@ -184,7 +184,7 @@ fn cases() -> Vec<Case> {
     case("pointee", TYPE, with_type(1, &[12, 77]), "failed to get pointeeType type");
     case("element", TYPE, with_type(1, &[13, 77, 0]), "failed to get elementType type");
     case("shape", TYPE, with_type(1, &[13, 0]), "failed to read shape");
-    case("shape-count", TYPE, with_type(1, &[13, 0, 9]), "failed to read shape: 9 records cannot fit in the 0 bytes that are left");
+    case("shape-count", TYPE, with_type(1, &[13, 0, 9]), "failed to read shape: 9 records cannot fit in the remaining 0 bytes");
     case("strides", TYPE, with_type(1, &[14, 0, 0]), "failed to read strides");
     case("tile-shape", TYPE, with_type(1, &[15]), "failed to read tile_shape data");
     case("tensor-view", TYPE, with_type(1, &[15, 0, 77]), "failed to get tensor_view type");
@@ -234,7 +234,7 @@ fn cases() -> Vec<Case> {
     case("location-run-long", FUNC, Pieces::new().with(|p| {
         p.debug = Some(debug_section(&[&[0, 0, 0]], &[]));
         p.functions = vec![function(0, 2, 2, 1, &[], RETURN)];
-    }).public(1), "1 entries are left over in the locations of function 'k'");
+    }).public(1), "the locations of function 'k' have 1 extra entries");
 
     // Operations.
     case("opcode", FUNC, Pieces::raw_body(&[0xDC]).public(1), "failed to read operation opcode.");

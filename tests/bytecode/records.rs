@@ -297,7 +297,7 @@ fn previews() {
     // Before 13.5, the tag has no meaning.
     assert!(read(&tagged(4, 3, plain), &options()).is_ok());
     let call = "82 80 01 00 00 00 00";
-    assert!(error(&tagged(5, 1, call), true).contains("'cuda_tile.preview$call' calls a function of a library"));
+    assert!(error(&tagged(5, 1, call), true).contains("'cuda_tile.preview$call' calls a library function"));
     for minor in [4, 5] {
         let message = format!("unsupported opcode 16386 for bytecode version 13.{minor}");
         assert!(error(&file(minor, call), true).contains(&message));

@@ -54,7 +54,7 @@ def _layernorm(t: Tensors) -> Call:
     return lambda x, w, b: t.torch.nn.functional.layer_norm(x, (t.problem.n,), w, b, t.problem.EPSILON)
 
 
-# ---------------------------------------------------------------- products
+# ---------------------------------------------------------------- matmuls
 
 def _mm(t: Tensors) -> Call:
     torch, p = t.torch, t.problem

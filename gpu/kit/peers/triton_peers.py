@@ -92,7 +92,7 @@ def _layernorm(p: Any, o: Options, v: Values) -> None:
     kernels.layernorm[(p.height,)](v["x"], v["weight"], v["bias"], v["out"], p.EPSILON, N=p.n, **o.how)
 
 
-# ---------------------------------------------------------------- products
+# ---------------------------------------------------------------- matmuls
 
 def _mm_options(p: Any) -> list[Options]:
     if p.dtype in ("int8", "tf32"):

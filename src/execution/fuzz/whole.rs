@@ -77,7 +77,7 @@ fn compile(input: &[u8], kind: InputKind, choice: u8) {
     }
 }
 
-/// Whether the message says what is wrong with the program.
+/// Whether the message describes an error in the program.
 fn is_reason(message: &Diagnostic) -> bool {
     let text = &message.message;
     let is_ours = text.starts_with("the pass '") || text == "what the passes left is not valid";

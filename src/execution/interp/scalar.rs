@@ -2,11 +2,11 @@
 //!
 //! A legal compiler may produce other bits than the interpreter: a NaN with another payload, a sine that is off in
 //! its last place, or anything for a masked-off element. To make results comparable anyway, every element carries a
-//! [`Certainty`], which ops propagate. If an op could amplify the difference without a known bound (such as a comparison
-//! of two values that may be equal), its result is unknown.
+//! [`Certainty`], which ops propagate. If an op could amplify the difference without a known bound (such as a
+//! comparison of two values that may be equal), its result is unknown.
 //!
-//! The bits are always one legal result, even for an unknown element, so a user who only runs a program can ignore
-//! the states.
+//! The bits are always one legal result, even for an unknown element, so callers that only run a program can ignore
+//! the certainty.
 
 use crate::format::{self, Real, Specials, decode};
 use crate::types::{Element, Number};

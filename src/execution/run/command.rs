@@ -73,7 +73,7 @@ pub fn run(arguments: &[OsString], tools: Tools<'_>, stdout: &mut dyn Write, std
         Err(failure) => {
             let text = failure.to_string();
             for line in text.lines() {
-                // There is no one to tell if standard error is closed.
+                // Ignore a closed standard error.
                 let _ = writeln!(stderr, "error: {line}");
             }
             failure.status()

@@ -257,7 +257,7 @@ pub struct Runner {
     pub cases: PathBuf,
     /// A program that takes longer has failed.
     pub limit: Duration,
-    /// The folder for output arrays, which are those of the last schedule.
+    /// The folder for output arrays. They come from the last schedule.
     pub out_dir: Option<PathBuf>,
 }
 

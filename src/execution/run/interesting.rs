@@ -58,7 +58,7 @@ pub fn run(
     stdout: &mut dyn Write,
     stderr: &mut dyn Write,
 ) -> u8 {
-    // There is no one to tell if standard error is closed.
+    // Ignore a closed standard error.
     let mut say = |text: String| _ = writeln!(stderr, "{text}");
     let asked = match parse(arguments) {
         Ok(Some(asked)) => asked,

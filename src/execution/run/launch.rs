@@ -26,7 +26,7 @@
 //!
 //! Kernels that do not follow the tile convention take other arguments:
 //!
-//! | argument | what is passed |
+//! | argument | parameter |
 //! |---|---|
 //!  `{"buffer": "a.npy", "dtype": "bf16"}` | only a pointer to the array |
 //!  `{"unwritten": [64, 3], "dtype": "f32"}` | a pointer to an uninitialized array of this shape |

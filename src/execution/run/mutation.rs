@@ -1,8 +1,8 @@
 //! Mutation testing of compiled programs: determines which changes of their PTX the simulator and the expected
 //! results detect.
 //!
-//! A [`Subject`] is a program with its launch; the original runs once on each schedule. [`run_mutants`] runs mutants from
-//! [`ptx_sim::mutate`] on the same schedules and assigns each a verdict:
+//! A [`Subject`] is a program with its launch; the original runs once on each schedule. [`run_mutants`] runs mutants
+//! from [`ptx_sim::mutate`] on the same schedules and assigns each a verdict:
 //!
 //!  verdict | meaning |
 //! ---|---|

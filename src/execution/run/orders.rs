@@ -103,7 +103,7 @@ fn order(semantics: u32, scope: Option<u32>) -> Option<Order> {
     Some(Order { acquire, release, scope })
 }
 
-/// File name and line of a location. For inlined code, those of the original source.
+/// File name and line of a location. Inlined code has its original location.
 fn source_line(module: &tile_bytecode::Module, location: DebugId) -> Option<(String, u32)> {
     let name_of = |file: DebugId| match module.debug.get(file.index())? {
         DebugAttr::File { name, .. } => Some(module.text(*name)),

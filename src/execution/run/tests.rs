@@ -113,10 +113,7 @@ fn the_reference_engine_runs_the_launch() {
     let (status, text) = tile_run(dir.path(), &words.replace("--grid 3", "--grid 4"));
     assert_eq!(status, 6, "{text}");
     assert!(text.contains("reference: twice: 'load_view_tko' in tile block (3, 0, 0): undefined behavior"), "{text}");
-    assert!(
-        text.contains("dimension 0 of the index space has size 3; ") && text.contains("--outside=masked"),
-        "{text}"
-    );
+    assert!(text.contains("the index space has size 3; ") && text.contains("--outside=masked"), "{text}");
     assert_eq!(tile_run(dir.path(), &words.replace("--grid 3", "--grid 4 --outside masked")), (0, String::new()));
     assert_eq!(Array::read(&dir.path().join("out/y.npy")).unwrap(), floats(&doubled));
     assert_eq!(tile_run(dir.path(), &words.replace("--grid 3", "--grid 4 --outside=undefined")).0, 6);
@@ -157,10 +154,7 @@ fn broken_promises_are_errors_or_told_or_ignored() {
         ),
         ("@free.ptx --promises=trust --grid 1", "need --engine=reference, --check-each or --check-against"),
         ("@free.ptx --outside=masked --grid 1", "need --engine=reference, --check-each or --check-against"),
-        (
-            "@p.mlir --engine reference --outside=no --grid 3",
-            "--outside: unknown value 'no' (expected masked or undefined)",
-        ),
+        ("@p.mlir --engine reference --outside=no --grid 3", "--outside: unknown value 'no' (expected masked or"),
     ] {
         let (status, text) = tile_run(dir.path(), words);
         assert_eq!((status, text.contains(said)), (1, true), "{text}");
@@ -250,10 +244,7 @@ fn a_program_is_of_interest_while_it_has_the_defect() {
         assert_eq!(answer, expected, "{pass}: {why}");
     }
     let (answer, why) = asked(&format!("--wrong-pass paint {launch}"), None);
-    assert!(
-        answer == 0 && why.contains("unknown optional pass 'paint' (the optional passes are tidy, spoil, polish)"),
-        "{why}"
-    );
+    assert!(answer == 0 && why.contains("'paint' (the optional passes are tidy, spoil, polish)"), "{why}");
 
     write("bad");
     assert_eq!(asked("--fails @k.mlir", None).0, 1);

@@ -334,7 +334,7 @@ pub enum ErrorKind {
     VarIntTooLong,
     #[error("varint value exceeds maximum supported capacity: {value} > {max}")]
     CapacityExceeded { value: u64, max: u64 },
-    #[error("{}: {count} records cannot fit in the {left} bytes that are left", .what.text())]
+    #[error("{}: {count} records cannot fit in the remaining {left} bytes", .what.text())]
     AbsurdCount { what: Field, count: u64, left: usize },
 
     // Envelope.
@@ -346,7 +346,7 @@ pub enum ErrorKind {
     VersionTag(u32),
     #[error("public-preview bytecode requires at least one enabled preview feature")]
     PreviewOff,
-    #[error("operation 'cuda_tile.preview$call' calls a function of a library, and libraries cannot be linked")]
+    #[error("operation 'cuda_tile.preview$call' calls a library function, but linking libraries is not supported")]
     PreviewCall,
     #[error("unregistered dialect: {0}")]
     UnregisteredDialect(String),
@@ -368,7 +368,7 @@ pub enum ErrorKind {
     InvalidAlignment(u64),
     #[error("{} section must be aligned to {required} bytes", .section.name())]
     SectionMisaligned { section: SectionId, required: usize },
-    #[error("{} section at [{start}, {end}) lies outside of the data of {size} bytes", .section.name())]
+    #[error("{} section at [{start}, {end}) is outside the {size} bytes of the file", .section.name())]
     SectionOutOfBounds { section: SectionId, start: u64, end: u128, size: usize },
     #[error("{} section overlaps {} section", .section.name(), .other.name())]
     SectionOverlap { section: SectionId, other: SectionId },
@@ -380,7 +380,7 @@ pub enum ErrorKind {
     // Tables.
     #[error("invalid {} start indices: end ({end}) is less than start ({start}) for {} {index}", .section.name(), .section.name())]
     TableOrder { section: SectionId, start: u64, end: u64, index: usize },
-    #[error("invalid {} start index {start} for {} {index}: the first must be 0 and all must lie in the data of {size} bytes", .section.name(), .section.name())]
+    #[error("invalid {} start index {start} for {} {index}: the first must be 0 and all must be within the {size} bytes of data", .section.name(), .section.name())]
     TableBounds { section: SectionId, start: u64, size: usize, index: usize },
     #[error("{count} bytes left over in {what}")]
     TrailingBytes { what: &'static str, count: usize },
@@ -402,7 +402,7 @@ pub enum ErrorKind {
     SignatureKind { function: String },
     #[error("failed to read function location for '{function}'")]
     FunctionLocationIndex { function: String },
-    #[error("{count} entries are left over in the locations of function '{function}'")]
+    #[error("the locations of function '{function}' have {count} extra entries")]
     LocationsLeft { function: String, count: usize },
 
     // Types.
@@ -565,7 +565,7 @@ pub enum WriteError {
     Index { what: &'static str, index: usize, size: usize },
     #[error("constant of {bytes} bytes does not match {elements} elements of type {element}")]
     DenseSize { bytes: usize, elements: u64, element: &'static str },
-    #[error("tile of {elements} elements, a tile has at most {max}")]
+    #[error("tile of {elements} elements exceeds the maximum of {max}")]
     TileSize { elements: u64, max: u64 },
     #[error("{what} is larger than the supported {max} bytes")]
     TooLarge { what: &'static str, max: usize },

@@ -1,6 +1,6 @@
 //! Programs for a device on another machine: `--export` prepares them, and `--compare` compares the results.
 //!
-//! The workers of an export report each program as those of a campaign do, and write pieces of up to a hundred
+//! The workers of an export report each program, like the workers of a campaign, and write pieces of up to a hundred
 //! programs.
 
 use super::{Options, distribute, line, send};

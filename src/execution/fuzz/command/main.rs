@@ -3,7 +3,7 @@
 //! The command starts worker processes, and each tests a share of the seeds. A worker reports each seed on its
 //! standard output. If a worker dies, its last line names the seed, and another worker continues after that seed. At
 //! the end failures are reduced, also in separate processes, and written as files in the format of `tests/semantics`.
-//! `docs/fuzzing.md` describes what is compared and by which rules.
+//! `docs/fuzzing.md` describes the comparison and its rules.
 
 mod device;
 mod plans;

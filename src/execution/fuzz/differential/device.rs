@@ -75,7 +75,7 @@ impl Subject {
         Ok((Image { configuration: c.to_string(), threads, prints, bytes: bytes.len() }, bytes))
     }
 
-    /// Describes what is wrong with a device's result; `None` if the language permits it.
+    /// Describes the error in a device's result; `None` if the language permits the result.
     pub fn complaint(&self, received: &DeviceResult, payload: &[u8]) -> Option<String> {
         match received.outcome(payload, &self.case) {
             Ok(outcome) => self.case.difference(&self.meaning, &outcome),

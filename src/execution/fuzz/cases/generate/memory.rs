@@ -14,7 +14,7 @@ struct Area {
     count: usize,
     /// Whether the tile blocks share one buffer, of which each has a part.
     shared: bool,
-    /// The token of the last write, and those of the reads since.
+    /// The token of the last write, and the tokens of the reads since.
     written: Option<Value>,
     read: Vec<Value>,
 }

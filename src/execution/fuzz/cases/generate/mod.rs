@@ -9,8 +9,8 @@
 //! ordered by tokens unless they are atomic and commute. The old values that atomic updates return are used only if
 //! no other update touches the element.
 //!
-//! Approximate results ([`Traits::approximate`]) are operands of few other ops, because the interpreter could not determine
-//! their results.
+//! Approximate results ([`Traits::approximate`]) are operands of few other ops, because the interpreter could not
+//! determine their results.
 
 mod aggregate;
 mod control;

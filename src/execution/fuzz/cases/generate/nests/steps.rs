@@ -43,7 +43,7 @@ impl Generator {
         self.ty(v).element == Element::Number(n.sum)
     }
 
-    //===-- products --------------------------------------------------------//
+    //===-- dots ------------------------------------------------------------//
 
     /// Replaces an accumulator by a dot that uses it.
     pub(super) fn dot_step(&mut self, n: &mut Nest, state: &mut Carried) {
