@@ -85,7 +85,7 @@ def main() -> None:
         # A subset of the latencies, for a quick test with fewer variants.
         parameters = [p if "LATENCY" not in p else ",".join(p.split(",")[: int(sys.argv[3])]) for p in PARAMETERS]
     here = Path(__file__).parent
-    # Workers import the example as the driver does.
+    # Workers import the example like the driver.
     os.environ["PYTHONPATH"] = f"{here}:{os.environ.get('PYTHONPATH', '')}"
     total = len(tune.variants(parameters))
     words = [str(here / "matmul.mlir.in"), "--work", str(folder / "work"), "--launch", LAUNCH, "--chunk", "25"]
@@ -102,12 +102,12 @@ def main() -> None:
     search = threading.Thread(target=lambda: outcome.update(tune.search(tune.parsed(words))))
     search.start()
 
-    # A worker of the first node is lost, then the whole second node; another one takes its place.
+    # Kill a worker of the first node, then the whole second node, which another one replaces.
     wait_for("the first quarter", lambda: compilations(folder) > total // 4)
     os.kill(wait_for("a worker", lambda: workers(cluster.head_node))[0], signal.SIGKILL)
     at_worker = compilations(folder)
     wait_for("the first half", lambda: compilations(folder) > total // 2)
-    # On a machine that is lost nothing goes on.
+    # Nothing continues on a lost machine.
     of_second = wait_for("a worker of the second node", lambda: workers(second))
     cluster.remove_node(second, allow_graceful=False)
     for worker in of_second:
@@ -133,7 +133,7 @@ def main() -> None:
     best = min(rows, key=lambda row: row["time"])
     assert rows[0]["time"] == best["time"]
     assert (folder / "work/best.ptx").read_text() == (folder / f"work/ptx/{rows[0]['ptx']}.ptx").read_text()
-    # The same again: all of it is there.
+    # The same search again: everything is in the cache.
     again = tune.search(tune.parsed(words))
     assert compilations(folder) == begun, "something was compiled twice"
     assert [row.get("time") for row in again["variants"]] == [row["time"] for row in rows]

@@ -283,7 +283,7 @@ fn power_of_approximate(n: Number, a: Scalar, exponent: f64, result: Scalar) -> 
 
 /// A number to the power of an integer.
 pub fn integer_power(n: Number, a: Scalar, exponent: i128) -> Scalar {
-    // Every exponent type of the language fits in an f64 closely enough.
+    // Exponents have at most 32 bits, so the conversion is exact.
     let exponent = exponent as f64;
     let value = libm::pow(decode(a.bits, n).to_f64(), exponent);
     let result = approximate(n, false, Real::from_f64(value), accuracy(Accuracy::Elementary, n));

@@ -30,7 +30,7 @@
 //! let address = machine.memory.allocate("buffer", vec![0; 4]);
 //! machine.launch("k", [1, 1, 1], &[address, 7], Limits::default())?;
 //! assert_eq!(machine.array(address, Number::I32, 1)[0].bits, 7);
-//! One element further is outside the allocation.
+//! // One element further is outside the allocation.
 //! let error = machine.launch("k", [1, 1, 1], &[address + 4, 7], Limits::default()).unwrap_err();
 //! assert!(error.to_string().starts_with("here: 'store_ptr_tko' in tile block (0, 0, 0): access of 4 bytes"));
 //! # Ok::<(), tile_interp::machine::Error>(())

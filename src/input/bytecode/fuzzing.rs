@@ -37,7 +37,7 @@ fn accepted(data: &[u8]) -> Option<(Module, Profile)> {
 pub fn round_trip(data: &[u8]) {
     if let Ok((module, profile)) = read_with_profile(data, &ReadOptions::default()) {
         stable(&module, profile);
-        // The other container must also be able to hold the program, unless it lacks a feature.
+        // If the other container can express the program, its bytes must survive as well.
         let other = if profile == Profile::Public { Profile::Specification } else { Profile::Public };
         if other == Profile::Specification && elements(&module) > MOST_ELEMENTS {
             return;

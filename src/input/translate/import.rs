@@ -166,7 +166,7 @@ struct Importer<'m> {
     debug: Vec<Option<MlirAttribute>>,
     /// Attributes of the pool built so far.
     attrs: Vec<Option<MlirAttribute>>,
-    /// Attributes of each enumeration, indexed by value.
+    /// Attributes of the enumerations used so far, indexed by value.
     enums: Vec<(&'static schema::EnumSpec, Vec<MlirAttribute>)>,
     /// Identifiers of attribute names.
     names: rustc_hash::FxHashMap<&'static str, MlirIdentifier>,

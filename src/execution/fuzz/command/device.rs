@@ -38,7 +38,7 @@ fn written_tests(paths: &[PathBuf]) -> Result<Vec<(String, TestSource)>, String>
     Ok(all)
 }
 
-//===-- there ---------------------------------------------------------------//
+//===-- export --------------------------------------------------------------//
 
 /// The programs of an export by number: seeds, then written tests.
 struct Programs {
@@ -190,7 +190,7 @@ fn prepare(subject: Result<Option<Subject>, Failure>, options: &Options, number:
     }
 }
 
-//===-- and back ------------------------------------------------------------//
+//===-- comparison ----------------------------------------------------------//
 
 /// The results of a program by configuration: the last one for each, with the contents of its buffers.
 type Results = BTreeMap<String, (DeviceResult, Vec<u8>)>;

@@ -48,9 +48,9 @@ fn entry_bytes(variable: &str) -> Option<u64> {
     Some(MAP * (variable.strip_prefix(POOL)?.parse::<u64>().ok()? + 1))
 }
 
-/// The number of pool entries with which every launch completes. One suffices if blocks wait for it, unless several
-/// agents of a block borrow an entry each: then blocks with one entry could wait for each other. A real pool has more
-/// entries than there are concurrent blocks.
+/// The number of pool entries with which every launch completes. One suffices, because blocks wait for it, unless
+/// several agents of a block each borrow an entry: then blocks with one entry could wait for each other. A real pool
+/// has more entries than there are concurrent blocks.
 pub(super) fn entries_left(module: &Module, launch: &Launch) -> u64 {
     let stores = module.functions.iter().flat_map(|f| &f.body).any(|i| matches!(i.op, Op::BulkCommit));
     if stores { 2 * launch.grid.iter().map(|&n| u64::from(n)).product::<u64>() } else { 1 }

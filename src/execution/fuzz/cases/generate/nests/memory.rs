@@ -8,7 +8,7 @@ use tile_interp::types::{Element, Number, TensorType, TileType, Tiling, Type, Vi
 
 /// A buffer with a tile for each tile block.
 pub(super) struct Area {
-    /// The tile's type in the state, except for its number type.
+    /// The tile's shape in the state, with the number type in memory.
     tile: TileType,
     views: Vec<AreaView>,
 }
