@@ -101,7 +101,7 @@ pub enum Failure {
     Text(String),
     #[error("compile {configuration}: {message}")]
     Compile { configuration: String, message: String },
-    #[error("slow {configuration}: the compiler took {} s of a processor", .time.as_secs())]
+    #[error("slow {configuration}: the compiler took {} s of processor time", .time.as_secs())]
     Slow { configuration: String, time: Duration },
     #[error("run {configuration}: {message}")]
     Run { configuration: String, message: String },
@@ -271,7 +271,7 @@ pub fn check(case: &Case, meaning: Meaning, plan: &Plan, seed: u64) -> Verdict {
             Err(e) => return text_failure(messages.into_iter().next().unwrap_or_else(|| e.to_string())),
             Ok(program) => match meaning_of(&Case { program, ..case.clone() }) {
                 Ok(again) if again.buffers == meaning.buffers && again.output == meaning.output => {}
-                Ok(_) => return text_failure("the program means something else after reading".into()),
+                Ok(_) => return text_failure("the program has other results after parsing".into()),
                 Err(e) => return text_failure(e.to_string()),
             },
         }

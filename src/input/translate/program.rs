@@ -47,14 +47,14 @@ pub fn program(module: &Module<'_>) -> Result<Program> {
     let inside = |op| region_count(op).checked_sub(1).and_then(|_| entry_block(region(op, 0)));
     let mut modules = inside(top).into_iter().flat_map(ops_of).filter_map(ct::ModuleOp::cast);
     let (Some(source), None) = (modules.next(), modules.next()) else {
-        return error(top, "the input does not hold exactly one cuda_tile.module");
+        return error(top, "the input must contain exactly one cuda_tile.module");
     };
     let mut program = Program { name: source.sym_name().to_string(), ..Program::default() };
     for op in entry_block(source.body()).into_iter().flat_map(ops_of) {
         match AnyOp::cast(op) {
             Some(AnyOp::GlobalOp(g)) => program.globals.push(global(g)?),
             Some(AnyOp::EntryOp(e)) => program.entries.push(entry(e)?),
-            _ => return error(op, "neither a global nor an entry"),
+            _ => return error(op, "expected a global or an entry"),
         }
     }
     Ok(program)
@@ -63,7 +63,7 @@ pub fn program(module: &Module<'_>) -> Result<Program> {
 fn global(g: ct::GlobalOp<'_>) -> Result<Global> {
     let t = tile_type(attr_type(g.value())).filter(|t| t.shape.len() == 1);
     let Some((stored, element)) = t.and_then(|t| Some((t.element.number()?, t))) else {
-        return error(g.op(), "the value of a global is a tile of numbers with one dimension");
+        return error(g.op(), "the value of a global must be a one-dimensional tile of numbers");
     };
     let t = g.element_type().and_then(|t| number(held_type(t))).unwrap_or(stored);
     let values = dense(g.value(), t);
@@ -81,7 +81,7 @@ fn global(g: ct::GlobalOp<'_>) -> Result<Global> {
 fn entry(e: ct::EntryOp<'_>) -> Result<Entry> {
     let mut builder = ProgramBuilder::default();
     builder.entry.name = e.sym_name().to_string();
-    let Some(body) = entry_block(e.body()) else { return error(e.op(), "an entry has a body") };
+    let Some(body) = entry_block(e.body()) else { return error(e.op(), "the entry lacks a body") };
     let body = builder.block(e.op(), body)?;
     Ok(Entry { body, ..builder.entry })
 }
@@ -328,7 +328,7 @@ struct ProgramBuilder {
 
 impl ProgramBuilder {
     fn define(&mut self, op: OpRef<'_>, v: Val<'_>) -> Result<Value> {
-        let Some(t) = type_of(ty(v)) else { return error(op, format!("a value of type {}", ty(v))) };
+        let Some(t) = type_of(ty(v)) else { return error(op, format!("unsupported type {}", ty(v))) };
         let value = self.entry.value(t);
         self.values.insert(key(v), value);
         Ok(value)
@@ -349,7 +349,7 @@ impl ProgramBuilder {
         let kind = self.kind(op)?;
         let mut new = Op { kind, operands: vec![], results: vec![], regions: vec![], location: self.location(op) };
         for v in operands(op) {
-            let Some(v) = self.values.get(&key(v)) else { return error(op, "a value from outside of the entry") };
+            let Some(v) = self.values.get(&key(v)) else { return error(op, "a value from outside the entry") };
             new.operands.push(*v);
         }
         for i in 0..region_count(op) {
@@ -372,7 +372,9 @@ impl ProgramBuilder {
 
     fn kind(&mut self, op: OpRef<'_>) -> Result<OpKind> {
         use AnyOp::*;
-        let Some(any) = AnyOp::cast(op) else { return error(op, format!("'{}' is no op of cuda_tile", op_name(op))) };
+        let Some(any) = AnyOp::cast(op) else {
+            return error(op, format!("'{}' is not an op of cuda_tile", op_name(op)));
+        };
         Ok(match any {
             AbsFOp(_) => OpKind::AbsF,
             NegFOp(_) => OpKind::NegF,
@@ -398,7 +400,7 @@ impl ProgramBuilder {
             PowOp(_) => OpKind::Pow,
             FPowIOp(o) => match tile_type(ty(o.exponent())).and_then(|t| t.element.number()) {
                 Some(exponent) => OpKind::PowI { exponent },
-                None => return error(op, "an exponent is a tile of integers"),
+                None => return error(op, "the exponent must be a tile of integers"),
             },
             Atan2Op(_) => OpKind::Atan2,
             RemFOp(_) => OpKind::RemF,
@@ -439,7 +441,7 @@ impl ProgramBuilder {
             UnpackOp(_) => OpKind::Unpack,
             ConstantOp(o) => match tile_type(ty(o.result())).and_then(|t| t.element.number()) {
                 Some(n) => OpKind::Constant(dense(o.value(), n).into()),
-                None => return error(op, "a constant is a tile of numbers"),
+                None => return error(op, "a constant must be a tile of numbers"),
             },
             IotaOp(_) => OpKind::Iota,
             BroadcastOp(_) => OpKind::Broadcast,
@@ -539,11 +541,11 @@ impl ProgramBuilder {
             AssertOp(o) => OpKind::Assert(o.message().to_string()),
             AssumeOp(o) => match promise(o.predicate()) {
                 Some(p) => OpKind::Assume(p),
-                None => return error(op, "an unknown promise"),
+                None => return error(op, "unknown promise"),
             },
             PrintTkoOp(o) => OpKind::Print { format: o.str().to_string(), token: o.token().is_some() },
             ModuleOp(_) | GlobalOp(_) | EntryOp(_) | TestingFuncOp(_) => {
-                return error(op, format!("'{}' inside an entry", op_name(op)));
+                return error(op, format!("'{}' is not allowed inside an entry", op_name(op)));
             }
         })
     }
@@ -562,7 +564,7 @@ fn identities(op: OpRef<'_>, list: Attribute<'_>) -> Result<Vec<u64>> {
         let n = tile_type(ty(v)).and_then(|t| t.element.number());
         match a.zip(n).and_then(|(a, n)| bits(a, n)) {
             Some(bits) => out.push(bits),
-            None => return error(op, format!("identity {i} is not of the type of its operand")),
+            None => return error(op, format!("identity {i} does not have the type of its operand")),
         }
     }
     Ok(out)

@@ -149,7 +149,7 @@ pub fn read_results(file: &[u8]) -> Result<Results, String> {
         let payload = plain.split_off(end + 1);
         let result: DeviceResult = serde_json::from_slice(&plain).map_err(|e| bad(&e))?;
         if result.buffers.iter().flatten().sum::<usize>() != payload.len() {
-            return Err(bad(&"its buffers have other lengths than it says"));
+            return Err(bad(&"its buffers do not have the declared lengths"));
         }
         all.push((result, payload));
         rest = behind;
@@ -173,7 +173,7 @@ impl DeviceResult {
             })
             .collect();
         if before.len() != self.buffers.len() {
-            return Err(format!("{} buffers came back, there are {}", self.buffers.len(), before.len()));
+            return Err(format!("received {} buffers, expected {}", self.buffers.len(), before.len()));
         }
         let mut rest = payload;
         let mut buffers = vec![];
@@ -181,10 +181,10 @@ impl DeviceResult {
             let bytes = match changed {
                 None => before,
                 Some(length) if *length == before.len() => {
-                    rest.split_off(..*length).ok_or("the buffers are cut off")?
+                    rest.split_off(..*length).ok_or("the buffers are truncated")?
                 }
                 Some(length) => {
-                    return Err(format!("buffer {i} came back with {length} bytes, it has {}", before.len()));
+                    return Err(format!("received {length} bytes of buffer {i}, expected {}", before.len()));
                 }
             };
             buffers.push(bytes.to_vec());
@@ -264,8 +264,8 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_told() {
         let one = DeviceResult { buffers: vec![None], ..DeviceResult::default() };
-        assert_eq!(one.outcome(&[], &case()).unwrap_err(), "1 buffers came back, there are 2");
+        assert_eq!(one.outcome(&[], &case()).unwrap_err(), "received 1 buffers, expected 2");
         let long = DeviceResult { buffers: vec![None, Some(3)], ..DeviceResult::default() };
-        assert_eq!(long.outcome(&[0; 3], &case()).unwrap_err(), "buffer 1 came back with 3 bytes, it has 2");
+        assert_eq!(long.outcome(&[0; 3], &case()).unwrap_err(), "received 3 bytes of buffer 1, expected 2");
     }
 }

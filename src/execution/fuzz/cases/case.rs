@@ -57,9 +57,9 @@ pub enum Argument<'a> {
 
 /// The CTA size that the entry of the PTX requires.
 pub fn threads(ptx: &str, entry: &str) -> Result<[u32; 3], String> {
-    let module = Module::parse(ptx).map_err(|e| format!("the PTX cannot be read: {e}"))?;
+    let module = Module::parse(ptx).map_err(|e| format!("the PTX cannot be parsed: {e}"))?;
     let threads = module.functions.iter().find(|f| f.name == entry).and_then(|f| f.directives.reqntid);
-    threads.ok_or_else(|| format!("the PTX does not say how many threads a block of '{entry}' has"))
+    threads.ok_or_else(|| format!("the PTX does not specify the CTA size of '{entry}'"))
 }
 
 /// The number of elements of a number type in `bytes` bytes.
@@ -117,7 +117,7 @@ impl Case {
 
     /// Runs compiled code on the simulator, under an adversarial schedule if a seed is given.
     pub fn simulate(&self, ptx: &str, seed: Option<u64>, limit: Duration) -> Result<Outcome, String> {
-        let module = Module::parse(ptx).map_err(|e| format!("the PTX cannot be read: {e}"))?;
+        let module = Module::parse(ptx).map_err(|e| format!("the PTX cannot be parsed: {e}"))?;
         let first = self.run(&module, seed, limit, Config::default());
         match first {
             // LLVM may widen a load within known memory and discard the extra bytes. If they do matter, the results

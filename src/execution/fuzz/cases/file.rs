@@ -65,7 +65,7 @@ pub fn scalar(word: &str, n: Number) -> Result<Scalar, String> {
     if word == "nan" {
         return Ok(Scalar::nan(n));
     }
-    let bad = || format!("'{word}' is no number of type {n}");
+    let bad = || format!("'{word}' is not a number of type {n}");
     let bits = if let Some(hex) = word.strip_prefix("0x") {
         let bits = u64::from_str_radix(hex, 16).map_err(|_| bad())?;
         if bits & !n.mask() != 0 {
@@ -151,15 +151,15 @@ impl File {
         match key {
             "grid" => {
                 let extents: Vec<u32> = rest.split_whitespace().filter_map(|w| w.parse().ok()).collect();
-                self.grid = extents.try_into().map_err(|_| "a grid has three extents".to_string())?;
+                self.grid = extents.try_into().map_err(|_| "expected three extents of the grid".to_string())?;
             }
             "prints" => self.prints.push(rest.to_string()),
             "error" => self.error = Some(rest.to_string()),
             _ => {
-                let (name, rest) = rest.split_once(' ').ok_or("a type and numbers were expected")?;
+                let (name, rest) = rest.split_once(' ').ok_or("expected a type and numbers")?;
                 let n = number(name).ok_or_else(|| format!("unknown type '{name}'"))?;
                 if key == "scalar" {
-                    let [one] = scalars(rest, n)?[..] else { return Err("one number was expected".into()) };
+                    let [one] = scalars(rest, n)?[..] else { return Err("expected one number".into()) };
                     self.parameters.push(Parameter::Scalar { number: n, bits: one.bits });
                     return Ok(());
                 }
@@ -173,7 +173,7 @@ impl File {
                     None => before.iter().map(|x| x.assumed()).collect(),
                 };
                 if before.len() != after.len() {
-                    return Err(format!("{} numbers become {}", before.len(), after.len()));
+                    return Err(format!("{} numbers before and {} after", before.len(), after.len()));
                 }
                 self.parameters.push(Parameter::Buffer { number: n, bytes: memory(&before, n) });
                 self.want.push(after);

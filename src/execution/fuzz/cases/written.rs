@@ -119,7 +119,7 @@ struct Header {
 
 impl Header {
     fn parse(text: &str) -> Result<Header, String> {
-        let (types, op) = text.split_once(" : ").ok_or("types and op were expected")?;
+        let (types, op) = text.split_once(" : ").ok_or("expected types and an op")?;
         let types = types
             .split_whitespace()
             .filter(|w| *w != "->")

@@ -90,7 +90,7 @@ impl Subject {
         };
         match compare(&self.case, &self.text, &self.meaning, &c, 1) {
             Ok(()) => "the simulator agrees with the interpreter".into(),
-            Err(failure) => format!("so does the simulator disagree: {failure}"),
+            Err(failure) => format!("the simulator disagrees with the interpreter too: {failure}"),
         }
     }
 }
