@@ -45,20 +45,20 @@ impl Configuration {
 
 /// The configurations in which a program is tested.
 #[derive(Clone, Default)]
-pub struct Plan {
+pub struct TestMatrix {
     configurations: Vec<Configuration>,
     /// A compilation that takes longer is a failure.
     longest: Option<Duration>,
 }
 
-impl Plan {
-    pub fn matrix(targets: &[String], levels: &[u8]) -> Result<Plan, String> {
+impl TestMatrix {
+    pub fn new(targets: &[String], levels: &[u8]) -> Result<TestMatrix, String> {
         let mut all = vec![];
         for name in targets {
             let target = Target::by_name(name).ok_or_else(|| format!("unknown target '{name}'"))?;
             all.extend(levels.iter().map(|level| Configuration { target, level: *level, adversarial: *level > 0 }));
         }
-        Ok(Plan { configurations: all, longest: None })
+        Ok(TestMatrix { configurations: all, longest: None })
     }
 
     /// The explicitly given configurations.
@@ -79,18 +79,18 @@ impl Plan {
     }
 }
 
-impl Plan {
-    /// Only the configuration that a failure names, or the whole plan if it names none.
-    pub fn narrowed(&self, failure: &str, seed: u64) -> Plan {
+impl TestMatrix {
+    /// Only the configuration that a failure names, or the whole matrix if it names none.
+    pub fn narrowed(&self, failure: &str, seed: u64) -> TestMatrix {
         let named = |c: &Configuration| failure.contains(&format!("{c}:"));
         let one: Vec<Configuration> = self.of(seed).into_iter().filter(named).collect();
-        if one.is_empty() { self.clone() } else { Plan { configurations: one, ..self.clone() } }
+        if one.is_empty() { self.clone() } else { TestMatrix { configurations: one, ..self.clone() } }
     }
 
-    /// The same plan, with a limit on the time of a compilation.
+    /// The same matrix, with a limit on the time of a compilation.
     #[must_use]
-    pub fn at_most(self, longest: Duration) -> Plan {
-        Plan { longest: Some(longest), ..self }
+    pub fn at_most(self, longest: Duration) -> TestMatrix {
+        TestMatrix { longest: Some(longest), ..self }
     }
 }
 
@@ -239,9 +239,9 @@ fn execute(case: &Case, ptx: &str, meaning: &Meaning, c: &Configuration, seed: u
 
 /// [`compare`] in every configuration, up to the first failure. Two levels often produce the same PTX, so each
 /// distinct PTX runs only once under each schedule.
-fn compare_all(case: &Case, program: &str, meaning: &Meaning, plan: &Plan, seed: u64) -> Result<(), Failure> {
+fn compare_all(case: &Case, program: &str, meaning: &Meaning, matrix: &TestMatrix, seed: u64) -> Result<(), Failure> {
     let mut executed: Vec<(String, bool)> = vec![];
-    for c in plan.of(seed) {
+    for c in matrix.of(seed) {
         let before = processor_time();
         let ptx = ptx_of(program, &c)?;
         let time = processor_time().saturating_sub(before);
@@ -250,7 +250,7 @@ fn compare_all(case: &Case, program: &str, meaning: &Meaning, plan: &Plan, seed:
             execute(case, &run.0, meaning, &c, seed)?;
             executed.push(run);
         }
-        if plan.longest.is_some_and(|longest| time > longest) {
+        if matrix.longest.is_some_and(|longest| time > longest) {
             return Err(Failure::Slow { configuration: c.to_string(), time });
         }
     }
@@ -258,7 +258,7 @@ fn compare_all(case: &Case, program: &str, meaning: &Meaning, plan: &Plan, seed:
 }
 
 /// Tests whether compiled code has the results that the interpreter computes for `case`.
-pub fn check(case: &Case, meaning: Meaning, plan: &Plan, seed: u64) -> Verdict {
+pub fn check(case: &Case, meaning: Meaning, matrix: &TestMatrix, seed: u64) -> Verdict {
     let text_failure = |message: String| Verdict::Fail(Failure::Text(message));
     let program = text::print(&case.program);
     // For every eighth seed, also parse the printed text and run it: parser and printer must preserve the program.
@@ -276,7 +276,7 @@ pub fn check(case: &Case, meaning: Meaning, plan: &Plan, seed: u64) -> Verdict {
             },
         }
     }
-    match compare_all(case, &program, &meaning, plan, seed) {
+    match compare_all(case, &program, &meaning, matrix, seed) {
         Ok(()) => Verdict::Pass(meaning),
         Err(Failure::Compile { message, .. }) if is_refusal(&message) => Verdict::Unsupported(message),
         Err(failure) => Verdict::Fail(failure),
@@ -310,9 +310,9 @@ fn interpreted_with_meaning(file: &File) -> Result<Option<(Case, Meaning)>, Fail
 }
 
 /// Tests a written case on the interpreter and compiled.
-pub fn check_file(file: &File, plan: &Plan, seed: u64) -> Result<(), Failure> {
+pub fn check_file(file: &File, matrix: &TestMatrix, seed: u64) -> Result<(), Failure> {
     let Some(case) = interpreted(file)? else { return Ok(()) };
-    compare_all(&case, &file.text, &file.meaning(), plan, seed)
+    compare_all(&case, &file.text, &file.meaning(), matrix, seed)
 }
 
 /// Converts a case to a file with the interpreter's results as its expectations.
@@ -335,32 +335,32 @@ pub fn written(case: &Case, description: &[String]) -> File {
 }
 
 /// Describes how a case fails; `None` if it passes or its results cannot be compared.
-pub fn failure(case: &Case, plan: &Plan, seed: u64) -> Option<String> {
+pub fn failure(case: &Case, matrix: &TestMatrix, seed: u64) -> Option<String> {
     let meaning = meaning_of(case).ok()?;
     if meaning.guess.is_some() || !meaning.failed_assertions.is_empty() {
         return None;
     }
-    compare_all(case, &text::print(&case.program), &meaning, plan, seed).err().map(|f| f.to_string())
+    compare_all(case, &text::print(&case.program), &meaning, matrix, seed).err().map(|f| f.to_string())
 }
 
 /// Describes how a case fails when run in a child process, in which a crash is just a failure. `None` if the case
 /// passes or its results cannot be compared.
-pub fn failure_in_child(case: &Case, plan: &Plan, seed: u64, scratch: &Path) -> Option<String> {
+pub fn failure_in_child(case: &Case, matrix: &TestMatrix, seed: u64, scratch: &Path) -> Option<String> {
     let meaning = meaning_of(case).ok()?;
     if meaning.guess.is_some() || !meaning.failed_assertions.is_empty() {
         return None;
     }
     std::fs::write(scratch, written(case, &[]).print()).ok()?;
-    let mut names: Vec<&str> = plan.configurations.iter().map(|c| c.target.name).collect();
+    let mut names: Vec<&str> = matrix.configurations.iter().map(|c| c.target.name).collect();
     names.dedup();
-    let of_first = plan.configurations.iter().filter(|c| Some(&c.target.name) == names.first());
+    let of_first = matrix.configurations.iter().filter(|c| Some(&c.target.name) == names.first());
     let levels: Vec<String> = of_first.map(|c| c.level.to_string()).collect();
     let mut command = Command::new(std::env::current_exe().ok()?);
     command.arg("--check").arg(scratch).args(["--seed", &seed.to_string()]);
     if !names.is_empty() {
         command.args(["--targets", &names.join(","), "--levels", &levels.join(",")]);
     }
-    if let Some(longest) = plan.longest {
+    if let Some(longest) = matrix.longest {
         command.args(["--slow", &longest.as_secs().to_string()]);
     }
     let output = command.stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
@@ -396,10 +396,10 @@ cuda_tile.module @m {
         let case = interpreted(&file).unwrap().unwrap();
         let meaning = meaning_of(&case).unwrap();
         assert!(meaning.guess.is_some());
-        let plan = Plan::matrix(&["sm_90".into()], &[0, 3]).unwrap();
-        assert!(matches!(check(&case, meaning, &plan, 1), Verdict::Pass(_)));
+        let matrix = TestMatrix::new(&["sm_90".into()], &[0, 3]).unwrap();
+        assert!(matches!(check(&case, meaning, &matrix, 1), Verdict::Pass(_)));
         // The expectations of the file are not a guess, so the compiled code runs and accesses memory out of bounds.
-        assert!(check_file(&file, &plan, 1).is_err());
+        assert!(check_file(&file, &matrix, 1).is_err());
     }
 
     #[test]
@@ -413,9 +413,9 @@ cuda_tile.module @m {
 }
 ";
         let file = File::parse(text).unwrap();
-        let plan = Plan::matrix(&["sm_90".into()], &[3]).unwrap();
-        assert!(check_file(&file, &plan, 1).is_ok());
-        let failure = check_file(&file, &plan.at_most(Duration::ZERO), 1).unwrap_err();
+        let matrix = TestMatrix::new(&["sm_90".into()], &[3]).unwrap();
+        assert!(check_file(&file, &matrix, 1).is_ok());
+        let failure = check_file(&file, &matrix.at_most(Duration::ZERO), 1).unwrap_err();
         assert_eq!(failure.to_string(), "slow sm_90 -O3: the compiler took 0 s of a processor");
     }
 
@@ -435,7 +435,7 @@ cuda_tile.module @m {
         let file = File::parse(text).unwrap();
         let runs = |targets: &[String], levels: &[u8]| {
             let before = times().runs;
-            check_file(&file, &Plan::matrix(targets, levels).unwrap(), 1).unwrap();
+            check_file(&file, &TestMatrix::new(targets, levels).unwrap(), 1).unwrap();
             times().runs - before
         };
         assert_eq!(runs(&["sm_90".into()], &[3, 3]), 1);

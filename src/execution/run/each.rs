@@ -39,7 +39,7 @@ pub fn check_each(
     };
     let passes = trial.optional_passes()?;
     let mut last = String::new();
-    let mut verdict = Verdict::Right;
+    let mut behavior = Behavior::Right;
     let mut right_before = false;
     let mut first_wrong = None;
     for limit in 0..=passes.len() {
@@ -48,34 +48,34 @@ pub fn check_each(
         match trial.compile((limit < passes.len()).then_some(limit)) {
             Err(why) => {
                 remark = format!("does not compile without later passes: {why}");
-                verdict = Verdict::NotCompiled(why);
-                // The verdict on earlier code does not apply to this.
+                behavior = Behavior::NotCompiled(why);
+                // The behavior of earlier code does not apply to this.
                 last.clear();
             }
             Ok(ptx) if ptx == last => remark = "same code".to_owned(),
             Ok(ptx) => {
-                verdict = trial.verdict(&ptx, launch)?;
+                behavior = trial.behavior(&ptx, launch)?;
                 last = ptx;
             }
         }
-        let word = match &verdict {
-            Verdict::Right => "right",
-            Verdict::Wrong(_) => "wrong",
-            Verdict::NotCompiled(_) => "-",
+        let word = match &behavior {
+            Behavior::Right => "right",
+            Behavior::Wrong(_) => "wrong",
+            Behavior::NotCompiled(_) => "-",
         };
         let pass = limit.checked_sub(1).map(|i| passes[i].as_str());
-        if let (Verdict::Wrong(why), None) = (&verdict, &first_wrong) {
+        if let (Behavior::Wrong(why), None) = (&behavior, &first_wrong) {
             first_wrong = Some((pass.filter(|_| right_before), why.clone()));
             remark.clone_from(why);
         }
-        right_before |= matches!(verdict, Verdict::Right);
+        right_before |= matches!(behavior, Behavior::Right);
         let line = format!("{word:<6} {:<40} {remark}", pass.unwrap_or("without optional passes"));
         writeln!(stdout, "{}", line.trim_end()).and_then(|()| stdout.flush()).map_err(unprintable)?;
     }
-    match (first_wrong, verdict) {
+    match (first_wrong, behavior) {
         (Some((Some(pass), why)), last) => {
             let mut lines = vec![format!("results are wrong after '{pass}' and right before it"), why];
-            if matches!(last, Verdict::Right) {
+            if matches!(last, Behavior::Right) {
                 lines
                     .push("they are right again in the end: a later pass is needed by what this one leaves".to_owned());
             }
@@ -87,13 +87,13 @@ pub fn check_each(
                 .to_owned(),
             why,
         ])),
-        (None, Verdict::NotCompiled(message)) => Err(Failure::Compile { path: trial.path, message }),
+        (None, Behavior::NotCompiled(message)) => Err(Failure::Compile { path: trial.path, message }),
         (None, _) => Ok(()),
     }
 }
 
 /// The behavior of an image.
-pub(crate) enum Verdict {
+pub(crate) enum Behavior {
     Right,
     Wrong(String),
     NotCompiled(String),
@@ -141,7 +141,7 @@ impl Trial<'_> {
     }
 
     /// Runs an image on all schedules.
-    pub fn verdict(&self, ptx: &str, launch: &Launch) -> Result<Verdict, Failure> {
+    pub fn behavior(&self, ptx: &str, launch: &Launch) -> Result<Behavior, Failure> {
         let module =
             Module::parse(ptx).map_err(|e| Failure::Kernel { path: self.path.clone(), message: e.to_string() })?;
         for schedule in &self.options.schedules {
@@ -158,10 +158,10 @@ impl Trial<'_> {
             };
             if let Some(complaint) = complaint {
                 let shown = schedule.map_or(String::new(), |seed| format!("adversarial schedule {seed}: "));
-                return Ok(Verdict::Wrong(format!("{shown}{complaint}")));
+                return Ok(Behavior::Wrong(format!("{shown}{complaint}")));
             }
         }
-        Ok(Verdict::Right)
+        Ok(Behavior::Right)
     }
 }
 

@@ -6,7 +6,7 @@
 
 use crate::cl;
 use crate::command::{Failure, Tools, describe, read};
-use crate::each::{Trial, Verdict, expectations};
+use crate::each::{Behavior, Trial, expectations};
 use crate::launch::Launch;
 use std::ffi::OsString;
 use std::io::Write;
@@ -170,7 +170,7 @@ impl Asked {
             ..launch
         };
         let Defect::WrongPass(name) = &self.defect else {
-            return trial.verdict_after(None, &launch);
+            return trial.answer_after(None, &launch);
         };
         let passes = trial.optional_passes()?;
         if !passes.contains(name) {
@@ -181,11 +181,11 @@ impl Asked {
         }
         let mut answer = Answer::NoDefect(String::new());
         for at in (0..passes.len()).filter(|at| passes[*at] == *name) {
-            answer = match trial.verdict_after(Some(at), &launch)? {
+            answer = match trial.answer_after(Some(at), &launch)? {
                 Answer::Defect(why) => Answer::NoDefect(format!("wrong before the pass too: {why}")),
                 Answer::NoDefect(why) if why != RIGHT => Answer::NoDefect(format!("before the pass: {why}")),
                 // As in `check_each`, all passes together are compiled without a limit.
-                Answer::NoDefect(_) => trial.verdict_after((at + 1 < passes.len()).then_some(at + 1), &launch)?,
+                Answer::NoDefect(_) => trial.answer_after((at + 1 < passes.len()).then_some(at + 1), &launch)?,
             };
             if matches!(answer, Answer::Defect(_)) {
                 break;
@@ -199,13 +199,13 @@ const RIGHT: &str = "results are right";
 
 impl Trial<'_> {
     /// Whether results are wrong after the first `limit` optional passes.
-    fn verdict_after(&self, limit: Option<usize>, launch: &Launch) -> Result<Answer, Failure> {
+    fn answer_after(&self, limit: Option<usize>, launch: &Launch) -> Result<Answer, Failure> {
         let ptx = match self.compile(limit) {
             Ok(ptx) => ptx,
             Err(why) => return Ok(Answer::NoDefect(format!("it does not compile: {why}"))),
         };
-        Ok(match self.verdict(&ptx, launch)? {
-            Verdict::Wrong(why) => Answer::Defect(why),
+        Ok(match self.behavior(&ptx, launch)? {
+            Behavior::Wrong(why) => Answer::Defect(why),
             _ => Answer::NoDefect(RIGHT.to_owned()),
         })
     }

@@ -197,7 +197,7 @@ fn parse_header(text: &str) -> Result<(String, bool, Vec<u64>), Error> {
                 if rest.starts_with('[') {
                     return Err(Error::Descr("a structure".into()));
                 }
-                let (value, after) = quoted(rest).ok_or(bad("'descr' is no string"))?;
+                let (value, after) = quoted(rest).ok_or(bad("'descr' is not a string"))?;
                 let big = value.starts_with('>');
                 let name = value.trim_start_matches(['<', '|', '=']);
                 if big || size_of_descr(name).is_none() {
@@ -209,13 +209,13 @@ fn parse_header(text: &str) -> Result<(String, bool, Vec<u64>), Error> {
             "fortran_order" => {
                 let (value, after) = match rest.strip_prefix("True") {
                     Some(after) => (true, after),
-                    None => (false, rest.strip_prefix("False").ok_or(bad("'fortran_order' is no truth value"))?),
+                    None => (false, rest.strip_prefix("False").ok_or(bad("'fortran_order' is not a truth value"))?),
                 };
                 fortran = Some(value);
                 rest = after;
             }
             "shape" => {
-                let open = rest.strip_prefix('(').ok_or(bad("'shape' is no tuple"))?;
+                let open = rest.strip_prefix('(').ok_or(bad("'shape' is not a tuple"))?;
                 let (inner, after) = open.split_once(')').ok_or(bad("'shape' has no end"))?;
                 let items = inner.split(',').map(str::trim).filter(|s| !s.is_empty());
                 let dims: Result<Vec<u64>, _> = items.map(|s| s.trim_end_matches('L').parse()).collect();
@@ -299,7 +299,7 @@ mod tests {
             (file("{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999, 99999999999)}", &[]), "too large"),
             (file("{'descr'", &[]), "no ':'"),
             (file("{'what': 1}", &[]), "unknown key"),
-            (file("{\u{e9}", &[]), "no string"),
+            (file("{\u{e9}", &[]), "not a string"),
             (file("{'descr': '<f4'} x", &[]), "text after"),
         ];
         for (bytes, message) in table {

@@ -183,7 +183,7 @@ fn prepare(subject: Result<Option<Subject>, Failure>, options: &Options, number:
         Ok(Some(Subject { left_out: Some(why), .. })) => return Prepared::Without(why.into()),
         Ok(Some(subject)) => subject,
     };
-    match subject.images(&options.plan, number, options.form) {
+    match subject.images(&options.matrix, number, options.form) {
         Err(failure) if refused(&failure) => Prepared::Without(format!("unsupported: {}", line(&failure.to_string()))),
         Err(failure) => Prepared::Failed(failure),
         Ok(images) => Prepared::Ready(Box::new(subject), images),

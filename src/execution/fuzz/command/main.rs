@@ -19,7 +19,7 @@ use tile_driver::progress::Progress;
 use tile_fuzz::generate::{Kind, generate, generate_with_meaning};
 use tile_fuzz::{case::census, file::File, reduce};
 use tileiras::fuzz::differential::device::Form;
-use tileiras::fuzz::differential::{self, Plan, Verdict};
+use tileiras::fuzz::differential::{self, TestMatrix, Verdict};
 
 const HELP: &str = "\
 Compares compiled kernels with the reference interpreter on random programs.
@@ -59,7 +59,7 @@ struct Options {
     /// Restricts the programs to one kind.
     only: Option<Kind>,
     jobs: usize,
-    plan: Plan,
+    matrix: TestMatrix,
     out: PathBuf,
     reduce: bool,
     mode: Mode,
@@ -99,7 +99,7 @@ fn parse(words: &[String]) -> Result<Options, String> {
         count: 100,
         only: None,
         jobs: std::thread::available_parallelism().map_or(1, usize::from),
-        plan: Plan::default(),
+        matrix: TestMatrix::default(),
         out: "target/fuzz".into(),
         reduce: true,
         mode: Mode::Campaign,
@@ -167,10 +167,10 @@ fn parse(words: &[String]) -> Result<Options, String> {
     }
     if targets.is_some() || levels.is_some() || matches!(o.mode, Mode::Export(_)) {
         let targets = targets.unwrap_or_else(|| vec!["sm_90".into()]);
-        o.plan = Plan::matrix(&targets, &levels.unwrap_or_else(|| vec![0, 3]))?;
+        o.matrix = TestMatrix::new(&targets, &levels.unwrap_or_else(|| vec![0, 3]))?;
     }
     if let Some(longest) = longest {
-        o.plan = o.plan.at_most(longest);
+        o.matrix = o.matrix.at_most(longest);
     }
     Ok(o)
 }
@@ -237,7 +237,7 @@ fn work(options: &Options, step: u64, first: u64) -> Result<bool, String> {
         let generator = started.elapsed();
         match case {
             None => send(format!("{seed} none"))?,
-            Some((case, meaning)) => match differential::check(&case, meaning, &options.plan, seed) {
+            Some((case, meaning)) => match differential::check(&case, meaning, &options.matrix, seed) {
                 Verdict::Pass(meaning) => {
                     let [exact, near, unknown] = census(&meaning);
                     let guess = usize::from(meaning.guess.is_some());
@@ -445,16 +445,16 @@ fn reduce_seed(options: &Options) -> Result<bool, String> {
     std::fs::create_dir_all(&options.out).map_err(|e| e.to_string())?;
     let scratch = options.out.join(format!("{seed}.try.mlir"));
     // The first run is in a child process, because a crash would end this one.
-    let Some(failure) = differential::failure_in_child(&case, &options.plan, seed, &scratch) else {
+    let Some(failure) = differential::failure_in_child(&case, &options.matrix, seed, &scratch) else {
         return Err(format!("seed {seed} does not fail"));
     };
-    let plan = options.plan.narrowed(&failure, seed);
+    let matrix = options.matrix.narrowed(&failure, seed);
     let crashes = failure.starts_with("crash");
     let run = |case: &tile_fuzz::case::Case| {
         if crashes {
-            differential::failure_in_child(case, &plan, seed, &scratch)
+            differential::failure_in_child(case, &matrix, seed, &scratch)
         } else {
-            differential::failure(case, &plan, seed)
+            differential::failure(case, &matrix, seed)
         }
     };
     let deadline = Instant::now() + Duration::from_secs(300);
@@ -488,7 +488,7 @@ fn show(options: &Options) -> Result<bool, String> {
 fn check(path: &PathBuf, options: &Options) -> Result<bool, String> {
     let text = std::fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))?;
     let file = File::parse(&text).map_err(|e| format!("{}: {e}", path.display()))?;
-    match differential::check_file(&file, &options.plan, options.seed) {
+    match differential::check_file(&file, &options.matrix, options.seed) {
         Ok(()) => Ok(true),
         Err(failure) => {
             println!("{failure}");

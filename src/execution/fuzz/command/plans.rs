@@ -101,7 +101,7 @@ fn work(options: &Options, numbers: impl Iterator<Item = u64>) -> Result<bool, S
             },
         };
         send(format!("{number} start"))?;
-        for configuration in options.plan.all() {
+        for configuration in options.matrix.all() {
             let form = configuration.to_string();
             match survey(&input, kind, configuration.target, configuration.level) {
                 Ok(survey) => {

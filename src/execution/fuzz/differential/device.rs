@@ -1,6 +1,8 @@
 //! Cases for a device on another machine: compiles them here, and compares the results that the device returns.
 
-use super::{Configuration, Failure, Plan, compare, compiled, interpreted_with_meaning, is_refusal, meaning_of, timed};
+use super::{
+    Configuration, Failure, TestMatrix, compare, compiled, interpreted_with_meaning, is_refusal, meaning_of, timed,
+};
 use std::time::Duration;
 use tile_driver::ptxas;
 use tile_driver::toolchain::Surroundings;
@@ -58,9 +60,9 @@ impl Subject {
         Ok(found.map(|(case, run)| Subject::new(case, file.text.clone(), file.meaning(), &run)))
     }
 
-    /// Compiles for a device in every configuration of the plan for `seed`.
-    pub fn images(&self, plan: &Plan, seed: u64, form: Form) -> Result<Vec<(Image, Vec<u8>)>, Failure> {
-        plan.of(seed).iter().map(|c| self.image(c, form)).collect()
+    /// Compiles for a device in every configuration of the matrix for `seed`.
+    pub fn images(&self, matrix: &TestMatrix, seed: u64, form: Form) -> Result<Vec<(Image, Vec<u8>)>, Failure> {
+        matrix.of(seed).iter().map(|c| self.image(c, form)).collect()
     }
 
     fn image(&self, c: &Configuration, form: Form) -> Result<(Image, Vec<u8>), Failure> {
@@ -159,8 +161,8 @@ cuda_tile.module @m {
     fn images_and_their_results() {
         let subject = subject(STORE);
         assert_eq!(subject.left_out, None);
-        let plan = Plan::matrix(&["sm_90".into(), "sm_80".into()], &[0, 3]).unwrap();
-        let images = subject.images(&plan, 1, Form::Ptx).unwrap();
+        let matrix = TestMatrix::new(&["sm_90".into(), "sm_80".into()], &[0, 3]).unwrap();
+        let images = subject.images(&matrix, 1, Form::Ptx).unwrap();
         let names: Vec<&str> = images.iter().map(|(i, _)| i.configuration.as_str()).collect();
         assert_eq!(names, ["sm_90 -O0", "sm_90 -O3", "sm_80 -O0", "sm_80 -O3"]);
         assert!(images.iter().all(|(i, bytes)| i.threads == [128, 1, 1] && !i.prints && i.bytes == bytes.len()));
