@@ -1,6 +1,6 @@
-// The sums of the columns of a row-major matrix, in two ways. docs/slow-kernels.md finds out why the first is slow.
+// The sums of the columns of a row-major matrix, in two ways. docs/slow-kernels.md explains why the first is slow.
 cuda_tile.module @examples {
-  // A column each, 1024 rows of it at a time. Grid: the columns.
+  // One column per tile block, 1024 rows at a time. Grid: the columns.
   entry @by_column(%x0: tile<ptr<f32>>, %m0: tile<i32>, %n0: tile<i32>, %s0: tile<i32>, %s1: tile<i32>,
                 %y0: tile<ptr<f32>>, %k0: tile<i32>, %r0: tile<i32>) {
     %x = assume div_by<16>, %x0 : tile<ptr<f32>>
@@ -32,7 +32,7 @@ cuda_tile.module @examples {
     return
   }
 
-  // 32 columns each, 64 rows of them at a time. Grid: the columns over 32.
+  // 32 columns per tile block, 64 rows at a time. Grid: the columns / 32.
   entry @by_tile(%x0: tile<ptr<f32>>, %m0: tile<i32>, %n0: tile<i32>, %s0: tile<i32>, %s1: tile<i32>,
                 %y0: tile<ptr<f32>>, %k0: tile<i32>, %r0: tile<i32>) {
     %x = assume div_by<16>, %x0 : tile<ptr<f32>>

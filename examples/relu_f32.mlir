@@ -1,7 +1,7 @@
-// y = max(x, 0), 2048 elements a tile block. Grid: ceil(n / 2048).
+// y = max(x, 0), 2048 elements per tile block. Grid: ceil(n / 2048).
 //
-// The extents say that n is a multiple of 4 and the pointers that they are aligned to 16 bytes, so every access moves
-// four elements, and one test for each of them keeps it inside.
+// The assumptions say that n is a multiple of 4 and that the pointers are 16-byte aligned. So every access moves four
+// elements, with one bounds check for each.
 cuda_tile.module @examples {
   entry @relu_f32(%x0: tile<ptr<f32>>, %y0: tile<ptr<f32>>, %n0: tile<i32>) {
     %x = assume div_by<16>, %x0 : tile<ptr<f32>>

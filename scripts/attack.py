@@ -1,25 +1,25 @@
 #!/usr/bin/env python3
-"""Stress-tests the compiler: damaged input, kills, parallel runs, full disks, unusual paths.
+"""Attacks the compiler: damaged input, kills, concurrency, full disks, odd paths.
 
     scripts/attack.py [--seconds N | --slice] [--seed S] [--tools DIR] [--library FILE] [--work DIR] [ATTACK...]
 
-Each attack runs for its share of N seconds (default 3600) or, with --slice, a fixed small number of times, as the test
-`a_slice_of_the_campaign` does. --tools is the directory of tileiras, tileiras-core and tile-fuzz. With --library, a
-libtileiras of the same build, damaged files are also passed to the library, in a child process. A finding is printed
-with its seed and step, and the files to reproduce it are kept in the working directory. The exit status is 1 if there
-is a finding.
+Each attack runs for its share of N seconds (default 3600). With --slice, each runs a small fixed number of times, as
+in the test `a_slice_of_the_campaign`. --tools is the folder with tileiras, tileiras-core and tile-fuzz. With
+--library, a libtileiras of the same build, damaged files are also compiled by the library, in a separate process. A
+finding is printed with its seed and step, and the files to reproduce it are kept in the working folder. The exit
+status is 1 if there is a finding.
 
     damaged  bytecode with bytes changed, removed, inserted or duplicated: status 0 with every entry, or 3 or 5 with a
              message; never a signal, 70, or an image without an entry
-    mutated  text with words swapped, lines duplicated or removed, and extreme numbers: the same
-    nests    a random nest of loops and branches with dots (tile-fuzz --nests): unchanged, with operands of dots replaced
-             by others of the same type, or with other loop bounds: status 0 without a weaker plan, or 3 if the verifier
-             rejects the result of a replacement
-    kills    a compilation is killed at a random moment: no process and no temporary file remains, and the output is
-             either the old one or the complete new one
-    many     many concurrent compilations with one cache: identical outputs
-    full     a limit of a few bytes on file sizes, or a full disk: a status and a message, and no partial output
-    paths    names with blanks, newlines, bytes that are not text, dashes; circular links, directories, devices
+    mutated  text with words exchanged, lines duplicated or removed, and extreme numbers: the same
+    nests    a random nest of loops and branches with dots (tile-fuzz --nests), unchanged, with operands of dots
+             replaced by others of their type, or with other loop bounds: status 0 without a weaker plan, or 3 if the
+             verifier rejects a replaced operand
+    kills    a compilation is killed at a random time: no process or scratch file is left, and the output is either
+             the complete old one or the complete new one
+    many     many concurrent compilations with one cache: all have the same bytes
+    full     files may not grow beyond a few bytes, or the disk is full: a status and a message, and no partial output
+    paths    names with spaces, newlines, invalid UTF-8, dashes; cyclic links, folders, devices
 """
 
 import argparse
@@ -39,7 +39,7 @@ from collections.abc import Callable, Iterator
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 TARGETS = ["sm_80", "sm_89", "sm_90", "sm_100", "sm_120"]
-# A small kernel needs much less than a second of processor time, but a busy machine is slow.
+# A small kernel takes less than a second of processor time, but a busy machine is slow.
 PATIENCE = 120
 MEMORY = 4 << 30
 
@@ -57,7 +57,7 @@ class Campaign:
         self.seed = arguments.seed
         self.random = random.Random(arguments.seed)
         corpus = sorted((ROOT / "tests/corpus").glob("*.tileirbc"))
-        # The first version of each program, without the large ones, which take long.
+        # Only the first version of each program, and no large ones, which take long.
         self.bytecode = [f for f in corpus if f.name.endswith(".13.1.tileirbc") and f.stat().st_size < 6000]
         self.text = sorted((ROOT / "examples").glob("*.mlir"))
         self.small = ROOT / "examples/vadd_f32_div16.tileirbc"
@@ -69,7 +69,7 @@ class Campaign:
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
             if limit is not None:
                 resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
-                # Ignore the signal, to test how the program handles the failing write.
+                # The signal would hide the program's handling of a failing write.
                 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 
         more = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "cwd": self.work} | more
@@ -79,7 +79,7 @@ class Campaign:
             raise Finding(f"no end within {PATIENCE} s: {arguments}") from e
 
     def compile(self, data: bytes, arguments: list, suffix: str) -> tuple[int, str, bytes]:
-        """Returns status, messages and PTX."""
+        """Exit status, messages and PTX."""
         source = self.work / f"input.{suffix}"
         source.write_bytes(data)
         done = self.run([source, "--emit=ptx", "-o", "-", *arguments])
@@ -88,7 +88,7 @@ class Campaign:
             raise Finding(f"status {done.returncode}: {said[-600:]}")
         if done.returncode == 0:
             if b".entry" not in done.stdout and b"entry" in data:
-                raise Finding("success, and no entry in the output")
+                raise Finding("success without an entry in the output")
         elif "error" not in said:
             raise Finding(f"status {done.returncode} without a message: {said!r}")
         return done.returncode, said, done.stdout
@@ -120,14 +120,14 @@ class Campaign:
         if done.returncode:
             raise Finding(f"the generator ends with {done.returncode} for seed {seed}: {done.stderr!r}")
         if not text:
-            # Some seeds give no program with defined results.
+            # The undefined behavior of some programs cannot be repaired.
             return
         change = self.random.choice([None, exchange_operands, change_bounds])
         if change:
             text = change(self.random, text)
         target, level = self.random.choice(TARGETS), self.random.choice([2, 3])
         status, said, _ = self.compile(text.encode(), [f"--gpu-name={target}", f"-O{level}", "--strict-plans"], "mlir")
-        # The replacement only checks types. The verifier may find that a value does not dominate its use.
+        # The exchange only checks types. The verifier rejects a value that is used before its definition.
         if status and not (status == 3 and change):
             raise Finding(f"a nest of seed {seed} is refused for {target} at -O{level}: {said[-600:]}")
 
@@ -136,7 +136,7 @@ class Campaign:
         scratch.mkdir(exist_ok=True)
         output.write_bytes(b"old")
         command = [self.tool, self.small, "--gpu-name=sm_90", "--emit=ptx", "-o", output]
-        # A separate process group, to find the processes that remain.
+        # A separate process group shows which processes are left.
         child = subprocess.Popen(command, cwd=self.work, stderr=subprocess.DEVNULL, start_new_session=True,
                                  env={**os.environ, "TMPDIR": str(scratch)})
         time.sleep(self.random.uniform(0, 0.08))
@@ -214,7 +214,7 @@ class Campaign:
             raise Finding(f"{kind} {name!r}: an escape reaches the terminal: {done.stderr!r}")
 
 
-# The number of runs in a slice.
+# Number of runs in a slice.
 ATTACKS = {"damaged": 60, "mutated": 60, "nests": 12, "kills": 25, "many": 2, "full": 25, "paths": 40}
 
 
@@ -266,9 +266,9 @@ def mutate(chance: random.Random, text: str) -> str:
 
 
 def exchange_operands(chance: random.Random, text: str) -> str:
-    """Replaces operands of dots by other values of the same type that are in scope, judging by indentation."""
+    """Replaces operands of dots by other values of their type that are in scope according to the indentation."""
     scope: list[tuple[int, str, str]] = []
-    # Positions in the text, with possible replacements.
+    # Positions in the text, with the possible replacements.
     operands: list[tuple[tuple[int, int], list[str]]] = []
     start = 0
     for line in text.splitlines(True):
@@ -389,7 +389,7 @@ def main() -> int:
         return 0
     if unknown := set(arguments.attacks) - set(ATTACKS):
         parser.error(f"no such attack: {', '.join(sorted(unknown))}")
-    # The tools run in the working directory, so their path must be absolute.
+    # Processes are started in the working folder, so paths must be absolute.
     arguments.tools = arguments.tools.resolve()
     if arguments.work:
         arguments.work = arguments.work.resolve()

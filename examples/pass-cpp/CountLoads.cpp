@@ -1,7 +1,6 @@
-//===- CountLoads.cpp - A pass of one's own on the dialects ---------------===//
+//===- CountLoads.cpp - A custom pass on the dialects ---------------------===//
 //
-// Reports how many loads each entry has, and fails where there are more than an
-// option allows.
+// Reports the number of loads in each entry, and fails if it exceeds an option.
 //
 //===----------------------------------------------------------------------===//
 #include "cuda_tile/CudaTile.h"
@@ -40,7 +39,7 @@ struct CountLoads
   }
 
   Option<int64_t> limit{*this, "limit",
-                        llvm::cl::desc("most loads that an entry may have"),
+                        llvm::cl::desc("maximum number of loads in an entry"),
                         llvm::cl::init(100)};
 };
 } // namespace

@@ -1,10 +1,10 @@
-//===- ContractFloats.cpp - A pass of one's own inside of tileiras --------===//
+//===- ContractFloats.cpp - A custom pass inside tileiras -----------------===//
 //
-// Lets products and sums be contracted to fused multiply-adds, in all operations
-// of the LLVM dialect that have fast-math flags.
+// Allows the contraction of multiplications and additions to fused
+// multiply-adds, in all operations of the LLVM dialect with fast-math flags.
 //
-// A plugin that tileiras loads knows the dialects of MLIR and not those of Tile
-// IR, which it finds by name: `op->getName().getStringRef()`.
+// A plugin of tileiras links the dialects of MLIR but not those of Tile IR. It
+// identifies their operations by name: `op->getName().getStringRef()`.
 //
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"

@@ -1,4 +1,4 @@
-//! A pass of one's own: reports how many loads each entry has, and fails where there are more than an option allows.
+//! A custom pass: reports the number of loads in each entry, and fails if it exceeds an option.
 //!
 //! ```text
 //! mlir-opt-21 --load-dialect-plugin=libcount_loads.so --load-pass-plugin=libcount_loads.so kernel.mlir \
@@ -16,7 +16,7 @@ use tileiras::dialect::{
 
 tileiras::plugin!(c"count-loads", c"0.1", CountLoads);
 
-/// A pass is cloned for each thread that runs it, and may keep state between operations in its fields.
+/// A pass is cloned for each thread that runs it. Its fields may hold state between operations.
 #[derive(Clone, Default)]
 struct CountLoads;
 
@@ -28,13 +28,13 @@ impl RustPass for CountLoads {
     const ANCHOR: &'static CStr = c"cuda_tile.entry";
     const OPTIONS: &'static [MlirxOptionDesc] = &[MlirxOptionDesc {
         name: c"limit".as_ptr(),
-        description: c"most loads that an entry may have".as_ptr(),
+        description: c"maximum number of loads in an entry".as_ptr(),
         defaultValue: c"100".as_ptr(),
-        // An integer.
+        // The option is an integer.
         kind: 1,
     }];
     const STATISTICS: &'static [MlirxStatisticDesc] = &[];
-    /// Dialects that the pass makes operations of.
+    /// The dialects of operations that the pass creates.
     const DIALECTS: &'static [&'static str] = &[];
 
     fn run<'c>(&mut self, op: OpRef<'c>, _: &'c Context, cx: &PassContext) -> Result<(), Failed> {

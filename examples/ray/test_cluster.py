@@ -1,8 +1,8 @@
-"""Loses a worker and a node of a cluster in the middle of a search, and looks at what came out.
+"""Kills a worker and a node of a cluster in the middle of a search, and checks the results.
 
     python3 test_cluster.py FOLDER TOOLS [VARIANTS]
 
-FOLDER is empty; TOOLS has the commands. `scripts/test-ray.sh` calls this.
+FOLDER is empty; TOOLS contains the commands. `scripts/test-ray.sh` calls this.
 """
 
 import json
@@ -32,9 +32,9 @@ PARAMETERS = [
 
 
 def counting_tools(folder: Path, tools: Path) -> Path:
-    """Tools whose compiler writes a line when it begins to compile: what comes from the cache does not get there.
+    """Tools whose compiler writes a line when it starts to compile, which a cache hit does not.
 
-    They are copies, so that a build that goes on meanwhile changes nothing.
+    They are copies, so a concurrent build does not affect them.
     """
     own = folder / "tools"
     own.mkdir()
@@ -53,7 +53,7 @@ def compilations(folder: Path) -> int:
 
 
 def wait_for(what: str, look: Callable[[], Any]) -> Any:
-    """What is seen, once it is there."""
+    """Waits for a result of `look` and returns it."""
     deadline = time.monotonic() + 600
     while not (seen := look()):
         if time.monotonic() > deadline:
@@ -82,10 +82,10 @@ def main() -> None:
     folder, tools = Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve()
     parameters = PARAMETERS
     if len(sys.argv) > 3:
-        # A part of the latencies: fewer variants for a quick look.
+        # A subset of the latencies, for a quick test with fewer variants.
         parameters = [p if "LATENCY" not in p else ",".join(p.split(",")[: int(sys.argv[3])]) for p in PARAMETERS]
     here = Path(__file__).parent
-    # Workers import the example as the driver does.
+    # Workers import the example like the driver.
     os.environ["PYTHONPATH"] = f"{here}:{os.environ.get('PYTHONPATH', '')}"
     total = len(tune.variants(parameters))
     words = [str(here / "matmul.mlir.in"), "--work", str(folder / "work"), "--launch", LAUNCH, "--chunk", "25"]
@@ -102,12 +102,12 @@ def main() -> None:
     search = threading.Thread(target=lambda: outcome.update(tune.search(tune.parsed(words))))
     search.start()
 
-    # A worker of the first node is lost, then the whole second node; another one takes its place.
+    # Kill a worker of the first node, then the whole second node, which another one replaces.
     wait_for("the first quarter", lambda: compilations(folder) > total // 4)
     os.kill(wait_for("a worker", lambda: workers(cluster.head_node))[0], signal.SIGKILL)
     at_worker = compilations(folder)
     wait_for("the first half", lambda: compilations(folder) > total // 2)
-    # On a machine that is lost nothing goes on.
+    # Nothing continues on a lost machine.
     of_second = wait_for("a worker of the second node", lambda: workers(second))
     cluster.remove_node(second, allow_graceful=False)
     for worker in of_second:
@@ -126,14 +126,14 @@ def main() -> None:
     assert len({json.dumps(row["parameters"], sort_keys=True) for row in rows}) == total
     entries = [entry for entry in (folder / "work/cache").rglob("*") if entry.is_file()]
     assert len(entries) == total, f"{len(entries)} entries of the cache"
-    # What a lost worker was just compiling is begun anew, and nothing else.
+    # Only the compilation that a lost worker was doing is started again.
     begun, lost = compilations(folder), 2
     assert total <= begun <= total + lost, f"{begun} compilations of {total} variants"
     assert at_worker < at_node < total, "nothing was left to do when workers were lost"
     best = min(rows, key=lambda row: row["time"])
     assert rows[0]["time"] == best["time"]
     assert (folder / "work/best.ptx").read_text() == (folder / f"work/ptx/{rows[0]['ptx']}.ptx").read_text()
-    # The same again: all of it is there.
+    # The same search again: everything is in the cache.
     again = tune.search(tune.parsed(words))
     assert compilations(folder) == begun, "something was compiled twice"
     assert [row.get("time") for row in again["variants"]] == [row["time"] for row in rows]

@@ -1,15 +1,15 @@
-"""Judges many variants of a kernel on a cluster of Ray, and keeps the best.
+"""Tries many variants of a kernel on a Ray cluster, and keeps the best.
 
     python3 tune.py matmul.mlir.in --work DIR --set OCCUPANCY=1,2 --set LATENCY_A=1,2,3 ... \
         --gpu-name sm_90 --launch '--grid 16,16 zeros:bf16:2048x2048 zeros:bf16:2048x2048 zeros:bf16:2048x2048'
 
-`${NAME}` in the kernel and in the launch is the value of a parameter. Tasks compile by manifests of `tileiras batch`, a
-hundred variants in each unless told, into a cache that all nodes share: DIR is on a file system of all of them. A task
-whose worker or node is lost is started again by Ray, and finds in the cache what the first one had compiled. PTX that is
-equal is judged once: by the timing model of `tile-run`, or by a command (--judge) that finds the file as `$ptx` and the
-launch as `$launch`, and prints the time last.
+`${NAME}` in the kernel and in the launch is the value of a parameter. Tasks compile a hundred variants each by
+default, with manifests of `tileiras batch`, into a cache that all nodes share: DIR must be on a shared file system.
+Ray restarts a task if its worker or node is lost, and the new attempt finds the finished compilations in the cache.
+Equal PTX is timed once: by the timing model of `tile-run`, or by a benchmark command (--judge), which gets the file
+as `$ptx` and the launch as `$launch`, and prints the time last.
 
-`tileiras tune` does the same on one machine; what it has more is in docs/tuning.md.
+`tileiras tune` does the same on one machine; docs/tuning.md describes its other features.
 """
 
 import argparse
@@ -32,7 +32,7 @@ Variant = dict[str, str]
 
 
 def fill(text: str, variant: Variant) -> str:
-    """The text with the values of a variant in its holes."""
+    """The text with the values of a variant in place of its parameters."""
     return re.sub(r"\$\{(\w+)\}", lambda hole: variant[hole.group(1)], text)
 
 
@@ -44,17 +44,17 @@ def variants(parameters: list[str]) -> list[Variant]:
 
 
 def written(path: Path, text: str) -> None:
-    """Writes a file whole or not at all: another attempt at the same task may be reading it."""
+    """Writes a complete file or nothing, because another attempt at the same task may be reading it."""
     part = path.with_name(f"{path.name}.{os.getpid()}.part")
     part.write_text(text)
     part.replace(path)
 
 
-# A task is started again as often as it takes: what it needs is in files, and what it did is in the cache.
+# A task is restarted without limit: its inputs are in files, and finished compilations are in the cache.
 @ray.remote(num_cpus=1, max_retries=-1)
 def compiled(tools: str, work: str, number: int, programs: list[str], arguments: list[str]) -> list[dict[str, str]]:
-    """Compiles a chunk of programs. For each the name of its PTX, by content, or why there is none."""
-    # The names of programs are in the keys of the cache, so they are the same in each attempt.
+    """Compiles a chunk of programs. Returns for each the name of its PTX, by content, or the error."""
+    # The names of programs are part of the cache keys, so they must be the same in each attempt.
     folder = Path(work, "chunks", str(number))
     folder.mkdir(parents=True, exist_ok=True)
     for i, program in enumerate(programs):
@@ -63,7 +63,8 @@ def compiled(tools: str, work: str, number: int, programs: list[str], arguments:
     cache = ["--cache-dir", str(Path(work, "cache"))]
     manifest = {"args": [*arguments, "--emit=ptx", *cache], "items": items}
     written(folder / "manifest.json", json.dumps(manifest))
-    # With a worker that is lost its compilations end too: the next attempt would do them a second time beside them.
+    # Compilations end with their worker. Otherwise they would run concurrently with the same ones of the next
+    # attempt.
     alone = ["setpriv", "--pdeathsig", "KILL"]
     batch = subprocess.run([*alone, Path(tools, "tileiras"), "batch", folder / "manifest.json", "-j", "1"],
                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -85,7 +86,7 @@ def compiled(tools: str, work: str, number: int, programs: list[str], arguments:
 
 @ray.remote(num_cpus=1, max_retries=-1)
 def judged(tools: str, work: str, name: str, launch: str, target: str, judge: str | None) -> dict[str, Any]:
-    """How long a launch takes, or why that cannot be said."""
+    """The time of a launch, or the reason for which it failed."""
     ptx = Path(work, "ptx", f"{name}.ptx")
     if judge is not None:
         run = subprocess.run(["sh", "-c", judge], env={**os.environ, "ptx": str(ptx), "launch": launch},
@@ -95,7 +96,7 @@ def judged(tools: str, work: str, name: str, launch: str, target: str, judge: st
         try:
             return {"time": float(run.stdout.strip().splitlines()[-1])}
         except (IndexError, ValueError):
-            return {"failed": "the judge's last line is no number"}
+            return {"failed": "the last line of the benchmark command is not a number"}
     report = Path(work, "judged", f"{name}.{os.getpid()}.json")
     run = subprocess.run([Path(tools, "tile-run"), f"--timing={target}", "--timing-json", report, "--quiet",
                           "--end-with-parent", ptx, *shlex.split(launch)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
@@ -107,11 +108,11 @@ def judged(tools: str, work: str, name: str, launch: str, target: str, judge: st
 
 
 def search(options: argparse.Namespace) -> dict[str, Any]:
-    """Compiles and judges all variants; the table, the best first."""
+    """Compiles and times all variants. Returns a table with the best first."""
     work = Path(options.work).resolve()
     for folder in ("chunks", "ptx", "judged"):
         (work / folder).mkdir(parents=True, exist_ok=True)
-    # The cache is for this user alone; so the compiler makes it.
+    # The compiler creates the cache, because only this user may access it.
     text = Path(options.kernel).read_text()
     points = variants(options.set)
     arguments = [f"--gpu-name={options.gpu_name}", *options.compile]
@@ -124,7 +125,7 @@ def search(options: argparse.Namespace) -> dict[str, Any]:
         for n, chunk in enumerate(chunks)
     }
     rows: list[dict[str, Any]] = [{"parameters": point} for point in points]
-    # For each PTX with a launch the task that judges it, and what that said.
+    # The timing task for each PTX with a launch, and its result.
     trials: dict[tuple[str, str], ray.ObjectRef] = {}
     started = said = time.monotonic()
     done = 0
@@ -162,27 +163,27 @@ def parsed(words: list[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("kernel", help="program in text, with ${NAME} for parameters")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE,...", help="a parameter")
-    parser.add_argument("--launch", required=True, help="grid and arguments, in the words of tile-run")
-    parser.add_argument("--gpu-name", default="sm_90", help="target, and machine to predict for")
+    parser.add_argument("--launch", required=True, help="grid and arguments, as for tile-run")
+    parser.add_argument("--gpu-name", default="sm_90", help="target, and machine for the prediction")
     parser.add_argument("--compile", action="append", default=[], metavar="OPTION", help="an option of the compilation")
-    parser.add_argument("--judge", metavar="COMMAND", help="says how long $ptx takes in $launch; else it is predicted")
-    parser.add_argument("--work", required=True, help="folder that all nodes see")
+    parser.add_argument("--judge", metavar="COMMAND", help="benchmark command that prints the time of $launch with $ptx; default: predict it")
+    parser.add_argument("--work", required=True, help="folder on a file system that all nodes share")
     parser.add_argument("--tools", default=os.path.dirname(shutil.which("tileiras") or ""),
                         help="folder with tileiras and tile-run, the same on all nodes")
-    parser.add_argument("--chunk", type=int, default=100, help="variants in a task")
+    parser.add_argument("--chunk", type=int, default=100, help="variants per task")
     return parser.parse_args(words)
 
 
 def main() -> None:
     options = parsed()
-    # Joins the cluster that RAY_ADDRESS names, or starts one on this machine.
+    # Joins the cluster in RAY_ADDRESS, or starts one on this machine.
     ray.init(log_to_driver=False)
     table = search(options)
     best = table["variants"][0]
     failed = sum("failed" in row for row in table["variants"])
     print(f"{len(table['variants'])} variants, {failed} failed; {table['different']} texts of PTX")
     if "time" not in best:
-        raise SystemExit("tune: no variant could be judged")
+        raise SystemExit("tune: no variant could be timed")
     print(f"best: {' '.join(f'{n}={v}' for n, v in best['parameters'].items())} with {best['time']:.2f}")
 
 

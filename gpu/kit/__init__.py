@@ -1,1 +1,1 @@
-"""What runs on a GPU machine, and on the simulated device in tests: see gpu/README.md."""
+"""The code that runs on a GPU machine, and on the simulated device in tests: see gpu/README.md."""

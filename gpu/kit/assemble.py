@@ -1,7 +1,8 @@
-"""Assembles the pack's PTX where it is run, when the driver there does not take the images that were carried.
+"""Assembles the pack's PTX on the target machine, if its driver rejects the images in the pack.
 
-A driver takes images of later toolkits of its own major release. Should it not, the ptxas of that machine may help: it
-knows the driver's release, and everything of ours in the pack has its PTX beside it. What it makes goes into a copy of the pack.
+A driver accepts images of later toolkits of its own major release. If it does not, the ptxas on that machine may
+help: it matches the driver's release, and each of our images in the pack has its PTX next to it. The new images go
+into a copy of the pack.
 """
 from __future__ import annotations
 
@@ -13,12 +14,13 @@ import shutil
 import subprocess
 import tempfile
 
-# The latest PTX that ptxas 13.0 reads. Nothing in the pack needs more; nvcc and later tools only write higher numbers.
+# The latest PTX version that ptxas 13.0 accepts. Nothing in the pack needs more; nvcc and later tools only write
+# higher numbers.
 PTX_VERSION = (9, 0)
 
 
 def find_ptxas() -> pathlib.Path | None:
-    """On PATH, or in a toolkit."""
+    """The ptxas on PATH or in a toolkit."""
     found = shutil.which("ptxas")
     folders = [os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH"), "/usr/local/cuda"]
     candidates = [pathlib.Path(found)] if found else []
@@ -27,7 +29,7 @@ def find_ptxas() -> pathlib.Path | None:
 
 
 def lowered(text: str) -> str:
-    """PTX with a version that the older assembler reads."""
+    """The PTX with a version that the older assembler accepts."""
     def version(match: re.Match[str]) -> str:
         have = (int(match[1]), int(match[2]))
         return f".version {'.'.join(map(str, min(have, PTX_VERSION)))}"
@@ -35,13 +37,15 @@ def lowered(text: str) -> str:
 
 
 def reassemble(pack: pathlib.Path, ptxas: pathlib.Path) -> tuple[pathlib.Path, list[str]]:
-    """A copy of the pack with images of this assembler, and what it could not assemble; those images stay as they were."""
+    """A copy of the pack with images of this assembler, and the PTX that it could not assemble; those images stay
+    unchanged."""
     copy = pathlib.Path(tempfile.mkdtemp(prefix="gpu-pack-"), "pack")
     shutil.copytree(pack, copy)
 
     def one(text: pathlib.Path) -> str | None:
         cubin = text.with_suffix(".cubin")
-        # Images whose attributes were changed afterwards share their PTX's name with others, or have a question of their own.
+        # Images with attributes that were changed afterwards share the name of their PTX with others, or test those
+        # attributes.
         if not cubin.is_file() or text.parent.name == "abi":
             return None
         source = text.with_suffix(".lowered.ptx")

@@ -1,4 +1,4 @@
-"""Whether results are as expected, and where they are not."""
+"""Compares results with expectations, and locates differences."""
 from __future__ import annotations
 
 import dataclasses
@@ -11,7 +11,7 @@ from .launches import Expect
 
 @dataclasses.dataclass(frozen=True)
 class Difference:
-    """The first wrong element of an array, and how many there are."""
+    """The first wrong element of an array, and the number of wrong elements."""
     where: str
     wrong: int
     of: int
@@ -23,7 +23,7 @@ class Difference:
 
 
 def compare(name: str, got: np.ndarray, dtype: str, want: np.ndarray, e: Expect) -> Difference | None:
-    """`got` is storage; `want` is storage for the exact ways to match, and numbers for `value`."""
+    """Compares storage (`got`) with storage for the exact ways to match, or with numbers for `value`."""
     if got.shape != want.shape:
         return Difference(name, got.size, got.size, f"shape {got.shape}", f"shape {want.shape}")
     if e.match == "sorted":
@@ -43,7 +43,7 @@ def compare(name: str, got: np.ndarray, dtype: str, want: np.ndarray, e: Expect)
         want = dtypes.decode(dtype, want) if want.dtype == dtypes.STORAGE[dtype] else want
         wrong = _far(got, want, e)
     else:
-        raise ValueError(f"no way to match is called {e.match!r}")
+        raise ValueError(f"unknown match {e.match!r}")
     count = int(np.count_nonzero(wrong))
     if count == 0 or (e.match == "value" and count / wrong.size <= e.bad):
         return None
@@ -66,7 +66,7 @@ def _far(got: np.ndarray, want: np.ndarray, e: Expect) -> np.ndarray:
     with np.errstate(invalid="ignore"):
         same = (got == want) | (np.isnan(got) & np.isnan(want))
         limit = e.atol + e.rtol * np.abs(want)
-        # The limit around an infinity is one too, and would cover everything.
+        # The limit around an infinity is infinite, and would accept everything.
         near = same | (np.isfinite(limit) & (np.abs(got - want) <= limit))
     if e.loose is not None:
         exact = np.setdiff1d(np.arange(len(got)), e.loose)

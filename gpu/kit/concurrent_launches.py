@@ -1,10 +1,11 @@
-"""Do launches that run at the same time get in each other's way?
+"""Do concurrent launches interfere with each other?
 
-A kernel of ours that copies by tensor maps keeps them in a table in its module's memory, which the first block that needs a map
-fills, whichever launch that block belongs to. So the first launches of a process are what has to be right: here a process of its own
-loads the image and at once starts the kernel sixteen times, in several streams or as the independent nodes of a graph. All wait
-for one event, so that they begin together. Pairs of launches have the same operands, and so the same maps; others have maps of their
-own. Each launch writes arrays of its own, which are compared like those of a launch alone.
+Our kernels with TMA keep their tensor maps in a table in the module's memory. The first block that needs a map fills
+its slot, whichever launch that block belongs to. So the first launches of a process are critical. Each test loads the
+image in a new process and immediately starts the kernel sixteen times, in several streams or as independent nodes of
+a graph. All launches wait for one event, so they start together. Pairs of launches have the same operands and so the
+same maps; other launches have different maps. Each launch writes separate arrays, which are compared as for a single
+launch.
 """
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ from .work import Context, Item
 
 LAUNCHES, STREAMS = 16, 8
 
-# In the PTX of kernels that copy by tensor maps.
+# Appears in the PTX of kernels with TMA.
 MARK = "cp.async.bulk.tensor"
 
 
@@ -29,13 +30,13 @@ def items(pack: pathlib.Path, only: str = "") -> list[Item]:
             for how in ("streams", "graph"):
                 name = f"{program['program']} {how}"
                 if only in name:
-                    # Each pays for a context of its own.
+                    # Each needs a new context.
                     found.append(Item("concurrent", name, {"program": program, "how": how}, 23, 2.0, 60.0, worker="fresh", fresh=True))
     return found
 
 
 def together(cases: Any, program: dict[str, Any]) -> list[Launch]:
-    """The launches. Two and two have one seed and the same operands; every one has arrays of its own to write."""
+    """The launches. Each pair has the same seed and operands; every launch writes separate arrays."""
     block, found = tuple(program["block"]), []
     for i in range(LAUNCHES):
         launch = correctness.corpus_launch(cases, program["case"], i // 2, block, program["entry"])

@@ -1,10 +1,10 @@
-"""Are our kernels right on the device? Corpus programs, and the test kernels of the simulator.
+"""Are our kernels correct on the device? Runs the programs of the corpus, and the test kernels of the simulator.
 
-Corpus: inputs and expected results come from `cases.py`, made where they are compared, from a seed; only images are carried.
-Outputs hold garbage before the launch, except for those that a kernel adds to.
+Corpus: inputs and expected results come from `cases.py` and are generated from a seed where they are compared, so the
+pack only contains images. Outputs hold garbage before the launch, unless the kernel adds to them.
 
-Test kernels: launch descriptions with their arrays and what the simulator or the host computed, compared bit for bit where
-PTX fixes the result.
+Test kernels: launch descriptions with their arrays and the results of the simulator or the host. They are compared
+bit for bit where PTX defines the result.
 """
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SEEDS = (0, 1)
 # ---------------------------------------------------------------- planning
 
 def items(pack: pathlib.Path, levels: tuple[int, ...] = (3, 0), only: str = "") -> list[Item]:
-    """Every program at every level, -O3 first; then the test kernels."""
+    """Every program at every level, -O3 first, followed by the test kernels."""
     found = []
     for program in read_index(pack / "cases" / "index.json"):
         if program["level"] in levels and only in program["program"]:
@@ -64,12 +64,13 @@ def handle(context: Context, payload: dict[str, Any]) -> None:
     launch = launches.read(pack / case["launch"])
     launch.entry = launch.entry or case["entry"]
     if check(context, _image(pack, case), launch, _about(case)):
-        # Where results depend on the machine the case only has to end.
+        # If the results depend on the machine, the case only has to complete.
         context.case("pass", compared=bool(launch.expect) or launch.stdout is not None, **_about(case))
 
 
 def check(context: Context, image: Image, launch: Launch, about: dict[str, Any]) -> bool:
-    """Runs a launch and compares. Records what is wrong; true if nothing is. What the device raises goes on."""
+    """Runs a launch, compares the results and records differences. Returns whether there are none. Errors of the
+    device propagate."""
     outcome = context.device.run(image, launch)
     wrong = differences(launch, outcome.arrays)
     line = compare_lines(outcome.printed, launch.stdout) if launch.stdout is not None else None
@@ -82,7 +83,7 @@ def check(context: Context, image: Image, launch: Launch, about: dict[str, Any])
 
 
 def differences(launch: Launch, found: list[list[np.ndarray]]) -> list[Difference]:
-    """The first wrong element of each array that is not as expected."""
+    """The first wrong element of each array that differs from its expectation."""
     wrong = []
     for e in launch.expect:
         argument = launch.args[e.arg]
@@ -113,7 +114,7 @@ def load_cases(path: pathlib.Path) -> ModuleType:
     spec = importlib.util.spec_from_file_location("corpus_cases", path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    # Its dataclasses look their module up.
+    # Its dataclasses look up their module.
     sys.modules["corpus_cases"] = module
     spec.loader.exec_module(module)
     return module

@@ -1,10 +1,10 @@
-"""A GPU through the driver API, as the package cuda-bindings offers it.
+"""A GPU through the driver API, as provided by the package cuda-bindings.
 
-Every allocation has red zones around it: 256 bytes filled with a pattern, which a kernel that writes outside of its
+Every allocation is surrounded by red zones: 256 bytes filled with a pattern, which a kernel that writes outside its
 arrays is likely to hit. They are checked after each launch.
 
-Some errors are *sticky*: an illegal address, for one, kills the context, and each later call fails with the same code. The
-caller learns that from `DeviceError.fatal`, and only a new process helps.
+Some errors are *sticky*: an illegal address, for example, destroys the context, and each later call fails with the
+same code. `DeviceError.fatal` reports that to the caller. Only a new process can continue.
 """
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .launches import MAP_ELEMENTS, Argument, Array, ArrayList, Buffer, Bytes, L
 
 RED = 256
 RED_BYTE = 0xC3
-# What small launches begin with.
+# Initial size of the memory for small launches.
 ARENA = 4 << 20
 # Four times the L2 of an H200.
 FLUSH = 256 << 20
@@ -36,7 +36,7 @@ ATTRIBUTES = {
 }
 
 
-# How the device of the stand-in for the driver is called (gpu/driver): it runs kernels, but its times are made up.
+# Name of the device of the stand-in for the driver (gpu/driver): it runs kernels, but its times are invented.
 SIMULATED = "ptx-sim"
 
 
@@ -52,7 +52,7 @@ class CudaDevice(Device):
         cu = self.cu
         try:
             self.call("cuInit", 0)
-        except RuntimeError as e:  # the package raises this when there is no libcuda
+        except RuntimeError as e:  # the package raises this if there is no libcuda
             raise DeviceError("tool", f"no CUDA driver: {e}") from e
         self.device = self.call("cuDeviceGet", 0)
         self.context = self.call("cuDevicePrimaryCtxRetain", self.device)
@@ -66,7 +66,8 @@ class CudaDevice(Device):
     # ------------------------------------------------------------ calls
 
     def call(self, function: str, *arguments: Any, what: str = "run", where: str = "") -> Any:
-        """Calls the driver. Returns its result: nothing, a value, or a tuple. A code that is no success is raised."""
+        """Calls the driver. Returns its result: nothing, a value, or a tuple. Raises an error unless the call
+        succeeds."""
         result = getattr(self.cu, function)(*arguments)
         code = result[0]
         if int(code) != 0:
@@ -89,7 +90,7 @@ class CudaDevice(Device):
     def facts(self) -> dict[str, Any]:
         cu, found = self.cu, {}
         for key, name in ATTRIBUTES.items():
-            # Releases of the package differ in what they still name.
+            # Releases of the package differ in the attributes that they define.
             attribute = getattr(cu.CUdevice_attribute, "CU_DEVICE_ATTRIBUTE_" + name, None)
             if attribute is not None:
                 found[key] = self.call("cuDeviceGetAttribute", attribute, self.device)
@@ -108,7 +109,7 @@ class CudaDevice(Device):
         return self.run_through(image, launch, "cuLaunchKernel")
 
     def run_through(self, image: Image, launch: Launch, api: str) -> Outcome:
-        """Runs a launch through one of the ways that `kit.launch_abi.APIS` names."""
+        """Runs a launch through one of the APIs in `kit.launch_abi.APIS`."""
         extended = api == "cuLaunchKernelEx"
         with (LoadedLibrary if "library" in api else Loaded)(self, image) as module, Memory(self) as memory:
             function = module.function(launch.entry, launch.dynamic_shared)
@@ -125,7 +126,8 @@ class CudaDevice(Device):
             return Outcome(found, printed.text)
 
     def run_small(self, image: bytes, launch: Launch, prints: bool) -> Outcome:
-        """One copy takes all buffers there and one brings them back: calls of the driver are what such a launch costs."""
+        """Copies all buffers to the device at once, and back at once, because calls of the driver dominate the cost
+        of such a launch."""
         buffers = [a.data for a in launch.args if isinstance(a, Buffer)]
         places, size = [], RED
         for data in buffers:
@@ -141,7 +143,7 @@ class CudaDevice(Device):
             function = module.function(launch.entry)
             self.call("cuMemcpyHtoD", base, there.ctypes.data, size, what="memory", where="buffers")
             with captured_output() if prints else contextlib.nullcontext() as printed:
-                # The stream that copies wait for.
+                # The stream that copies are ordered with.
                 self.launch(function, launch, parameters, stream=self.cu.CUstream(0))
                 self.synchronize()
             self.call("cuMemcpyDtoH", there.ctypes.data, base, size, where="kernel")
@@ -160,7 +162,7 @@ class CudaDevice(Device):
             work = [(module.function(one.entry, one.dynamic_shared), one, Parameters(memory, one.args)) for one in launches]
             lanes = stack.enter_context(Lanes(self, min(streams, len(work)) if not graph else len(work)))
             self.clear_caches()
-            # Copies from pageable memory may still be under way, and these streams do not wait for them.
+            # Copies from pageable memory may still be in flight, and these streams do not wait for them.
             self.synchronize()
             if graph:
                 with lanes.captured(work) as executable:
@@ -177,7 +179,7 @@ class CudaDevice(Device):
         with contextlib.ExitStack() as stack:
             module, memory = stack.enter_context(Loaded(self, image)), stack.enter_context(Memory(self, share=True))
             work = [(module.function(one.entry, one.dynamic_shared), one, Parameters(memory, one.args)) for one in launches]
-            # Copies from pageable memory may still be under way, and this stream does not wait for them.
+            # Copies from pageable memory may still be in flight, and this stream does not wait for them.
             self.synchronize()
             if graph:
                 executable = stack.enter_context(Graph(self, work, len(work))).executable
@@ -191,7 +193,7 @@ class CudaDevice(Device):
             return found
 
     def arena(self, size: int) -> Any:
-        """Memory for small launches, of which there is one at a time."""
+        """Memory for small launches, which run one at a time."""
         if self._arena is None or self._arena[1] < size:
             if self._arena is not None:
                 self.call("cuMemFree", self._arena[0], what="memory", where="arena")
@@ -200,9 +202,9 @@ class CudaDevice(Device):
         return self._arena[0]
 
     def launch(self, function: Any, launch: Launch, parameters: "Parameters", stream: Any = None, extended: bool = False) -> None:
-        """Enqueues one launch. The image's own extents of a block are not known here, so the launch has to give them."""
+        """Enqueues one launch. The image's own CTA size is not known here, so the launch must specify it."""
         if launch.block is None:
-            raise DeviceError("arguments", "the launch does not say how many threads a block has")
+            raise DeviceError("arguments", "the launch does not specify the number of threads of a CTA")
         cu, stream = self.cu, self.stream if stream is None else stream
         attributes = []
         if launch.cluster is not None:
@@ -229,7 +231,7 @@ class CudaDevice(Device):
         return attribute
 
     def clear_caches(self) -> None:
-        """Fills memory that is larger than L2, so that nothing of the arguments is left there."""
+        """Fills memory larger than L2, which evicts the arguments."""
         if self.flusher is None:
             self.flusher = self.call("cuMemAlloc", FLUSH, what="memory", where="flush")
         self.call("cuMemsetD8", self.flusher, 0, FLUSH, what="memory", where="flush")
@@ -238,14 +240,14 @@ class CudaDevice(Device):
         self.call("cuCtxSynchronize", where="kernel")
 
     def time(self, contenders: Sequence[tuple[Image, list[Launch]]], schedule: Schedule) -> list[Timed]:
-        """A graph for each contender, replayed by turns, with events around each replay."""
+        """Replays a graph for each contender alternately, with events around each replay."""
         with contextlib.ExitStack() as stack:
             memory = stack.enter_context(Memory(self, share=True))
             graphs, prepared = [], []
             for image, launches in contenders:
                 module = stack.enter_context(Loaded(self, image))
                 work = [(module.function(one.entry, one.dynamic_shared), one, Parameters(memory, one.args)) for one in launches]
-                # Copies from pageable memory may still be under way, and this stream does not wait for them.
+                # Copies from pageable memory may still be in flight, and this stream does not wait for them.
                 self.synchronize()
                 for item in work:
                     self.launch(*item)
@@ -273,7 +275,7 @@ class CudaDevice(Device):
 
 
 class Loaded:
-    """A module while it is loaded."""
+    """A loaded module."""
 
     def __init__(self, device: CudaDevice, image: Image):
         self.device = device
@@ -297,7 +299,7 @@ class Loaded:
         return self
 
     def __exit__(self, kind, error, trace) -> None:
-        # After a sticky error this fails too, and the first error is the one to tell.
+        # After a sticky error this fails too. The first error is the one to report.
         self.device.cu.cuModuleUnload(self.module)
 
 
@@ -310,7 +312,7 @@ class LoadedBytes(Loaded):
 
 
 class Graph:
-    """A graph of `count` launches that take the prepared ones by turns."""
+    """A graph of `count` launches that cycles through the prepared ones."""
 
     def __init__(self, device: CudaDevice, work: Sequence[tuple[Any, Launch, "Parameters"]], count: int):
         self.device, cu = device, device.cu
@@ -329,7 +331,7 @@ class Graph:
 
 
 class Lanes:
-    """Streams that begin with what they do when the device's own stream has come to a point, and that it waits for."""
+    """Streams that start after all previous work of the device's own stream, which then waits for them."""
 
     def __init__(self, device: CudaDevice, count: int):
         self.device, cu = device, device.cu
@@ -338,7 +340,8 @@ class Lanes:
         self.begin, *self.ends = (device.call("cuEventCreate", flags) for _ in range(count + 1))
 
     def launch(self, work: Sequence[tuple[Any, Launch, "Parameters"]]) -> None:
-        """Enqueues launches, in turn on each of the streams. None begins before all are there, if filling memory takes long enough."""
+        """Enqueues launches on the streams in turn. None starts before all are enqueued, if filling memory takes long
+        enough."""
         device = self.device
         device.call("cuMemsetD8Async", device.flusher, 0, FLUSH, device.stream, what="memory", where="flush")
         device.call("cuEventRecord", self.begin, device.stream)
@@ -352,7 +355,7 @@ class Lanes:
 
     @contextlib.contextmanager
     def captured(self, work: Sequence[tuple[Any, Launch, "Parameters"]]) -> Iterator[Any]:
-        """The same as a graph, ready to be launched."""
+        """As `launch`, captured as a graph that is ready to be launched."""
         device, cu = self.device, self.device.cu
         device.call("cuStreamBeginCapture", device.stream, cu.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_THREAD_LOCAL, what="launch")
         self.launch(work)
@@ -375,7 +378,7 @@ class Lanes:
 
 
 class LoadedLibrary(Loaded):
-    """A library while it is loaded: the newer way, which cuTile takes."""
+    """A loaded library: the newer API, which cuTile uses."""
 
     def __init__(self, device: CudaDevice, image: Image):
         self.device = device
@@ -395,7 +398,7 @@ class LoadedLibrary(Loaded):
 
 
 class Memory:
-    """Allocations of launches, each between red zones. With `share`, what is one array here is one there."""
+    """Allocations of launches, each between red zones. With `share`, views of one array share one allocation."""
 
     def __init__(self, device: CudaDevice, share: bool = False):
         self.device, self.share = device, share
@@ -420,7 +423,8 @@ class Memory:
 
     def place(self, data: np.ndarray, name: str) -> int:
         if self.share:
-            # Views of one array at one place count as that array; keeping it keeps its identity.
+            # Views of one array at one address count as that array. A reference to the array keeps its identity
+            # valid.
             key = data.ctypes.data
             if key in self.known and self.known[key][0].nbytes == data.nbytes:
                 return self.known[key][1]
@@ -455,12 +459,12 @@ class Memory:
 
 
 def red_zone(count: int, at: int, size: int, name: str) -> DeviceError:
-    """What a launch did that wrote beside an array."""
-    return DeviceError("result", f"{count} bytes outside of the array were written, the first at offset {at} of {size}", where=name, code_name="RED_ZONE")
+    """The error for a launch that wrote outside an array."""
+    return DeviceError("result", f"{count} bytes outside the array were written, the first at offset {at} of {size}", where=name, code_name="RED_ZONE")
 
 
 class Parameters:
-    """The entry parameters of a launch, laid out as the driver takes them: an array of pointers to values."""
+    """The entry parameters of a launch in the driver's format: an array of pointers to values."""
 
     def __init__(self, memory: Memory, arguments: Sequence[Argument]):
         self.places: list[list[int]] = []
@@ -477,7 +481,7 @@ class Parameters:
         return ctypes.addressof(self._pointers)
 
     def read(self, memory: Memory, arguments: Sequence[Argument]) -> list[list[np.ndarray]]:
-        """What the arguments hold by now."""
+        """The current contents of the arguments."""
         return [arrays(argument) if getattr(argument, "constant", False) else [memory.read(where, a) for where, a in zip(places, arrays(argument))]
                 for places, argument in zip(self.places, arguments)]
 
@@ -520,7 +524,7 @@ class Parameters:
 
 
 class ReadyParameters(Parameters):
-    """Parameters that are bytes already."""
+    """Parameters that are already bytes."""
 
     def __init__(self, values: Sequence[bytes]):
         self.places, self.values = [], [ctypes.create_string_buffer(value, len(value)) for value in values]
@@ -531,7 +535,7 @@ def tensor_map(device: CudaDevice, a: TensorMap, address: int, name: str = "") -
     """The 128 bytes of a tensor map, encoded by the driver."""
     cu = device.cu
     wide, narrow = cu.cuuint64_t, cu.cuuint32_t
-    # The driver wants an array of strides even where a tensor of one dimension has none.
+    # The driver requires an array of strides even if a tensor has one dimension and so none.
     strides = [wide(n) for n in a.strides or [16]]
     found = device.call(
         "cuTensorMapEncodeTiled", cu.CUtensorMapDataType(MAP_ELEMENTS.index(a.element)), len(a.dims), address,
@@ -543,7 +547,7 @@ def tensor_map(device: CudaDevice, a: TensorMap, address: int, name: str = "") -
 
 
 class captured_output:
-    """What is written to file descriptor 1 meanwhile: that is where the driver puts what kernels print."""
+    """Captures file descriptor 1, where the driver writes the output of kernels."""
 
     text = ""
 

@@ -1,9 +1,10 @@
-"""Do grids that begin before those they depend on have ended see what these wrote, and what does it save?
+"""Do dependent grids that start early see the writes of the grids they depend on, and how much time does it save?
 
-A program of the corpus waits for the grids before it, squares what it loads, and lets dependent grids begin before it stores. Here it
-is launched as a chain, each launch squaring what the one before stored, once as ordinary launches of a stream and once with
-programmatic serialization, as a stream and as a graph. Without the wait a grid would load what is not there yet: the arrays between
-are filled with a pattern that no square gives. Results are compared to the bit.
+A program of the corpus waits for the preceding grids, squares its input, and lets dependent grids start before it
+stores. Here it is launched as a chain, in which each launch squares the output of the previous one: once as ordinary
+launches in a stream, and once with programmatic serialization, as a stream and as a graph. Without the wait, a grid
+would load elements that are not written yet: the intermediate arrays are filled with a pattern that is not a square.
+Results are compared bit for bit.
 """
 from __future__ import annotations
 
@@ -22,10 +23,10 @@ from .work import Context, Item
 PROGRAM = "dependent_launch"
 CHAIN, TILE = 8, 256
 
-# Blocks of each launch: a grid that leaves most of a GPU free, and one of many waves.
+# Number of blocks of each launch: a grid that leaves most of a GPU idle, and one of many waves.
 BLOCKS = (4, 8192)
 
-# In the PTX of kernels that wait for the grids before them.
+# Appears in the PTX of kernels that wait for the preceding grids.
 MARK = "griddepcontrol.wait"
 
 
@@ -41,9 +42,9 @@ def items(pack: pathlib.Path, only: str = "") -> list[Item]:
 
 
 def chain(program: dict[str, Any], blocks: int, dependent: bool) -> list[Launch]:
-    """The launches, the last tile of each array cut off in the middle."""
+    """The launches. The last tile of each array ends in the middle."""
     n = blocks * TILE - TILE // 2
-    # The squares of squares stay far from the ends of the type.
+    # Repeated squares stay far from the limits of the type.
     value = np.random.default_rng(blocks).uniform(0.98, 1.02, n).astype(np.float32)
     have, found = Array(value, "f32"), []
     for i in range(CHAIN):
@@ -58,7 +59,7 @@ def chain(program: dict[str, Any], blocks: int, dependent: bool) -> list[Launch]
 def handle(context: Context, payload: dict[str, Any]) -> None:
     pack, program, blocks = pathlib.Path(context.config["pack"]), payload["program"], payload["blocks"]
     if not context.device.measures:
-        # A device that runs one launch after the other has nothing to show with more of them.
+        # More launches show nothing on a device that runs them one after another.
         blocks = min(blocks, BLOCKS[0])
     image = Image(pack / program["cubin"], pack / program["ptx"])
     about = {"sha256": program.get("sha256", "")[:16], "launches": CHAIN, "blocks": blocks}

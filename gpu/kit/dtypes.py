@@ -1,6 +1,6 @@
-"""Element types: how NumPy stores them, what their bits mean, and what to poison memory with.
+"""Element types: their storage in NumPy, the values of their bits, and poison for memory.
 
-NumPy has neither bf16 nor eight-bit floats; they are stored as unsigned integers of their size.
+NumPy lacks bf16 and 8-bit floats; they are stored as unsigned integers of their size.
 """
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def size(dtype: str) -> int:
 
 
 def _small_float(exponent: int, mantissa: int) -> np.ndarray:
-    """The values of all 256 patterns of an eight-bit float."""
+    """The values of all 256 bit patterns of an 8-bit float."""
     bits = np.arange(256)
     bias = (1 << (exponent - 1)) - 1
     e, m = bits >> mantissa & (1 << exponent) - 1, bits & (1 << mantissa) - 1
@@ -30,7 +30,7 @@ def _small_float(exponent: int, mantissa: int) -> np.ndarray:
     if mantissa == 2:
         values = np.where(e == (1 << exponent) - 1, np.where(m == 0, np.inf, np.nan), values)
     else:
-        # This format has no infinities and one NaN.
+        # This format has one NaN pattern and no infinities.
         values = np.where(bits & 127 == 127, np.nan, values)
     return np.where(bits >> 7 == 1, -values, values)
 
@@ -52,7 +52,7 @@ def decode(dtype: str, storage: np.ndarray) -> np.ndarray:
 
 
 def encode(dtype: str, values: np.ndarray) -> np.ndarray:
-    """Finite numbers in range to storage, to nearest even. For bf16 and NumPy's own types."""
+    """Converts finite numbers in range to storage, rounding to nearest even. For bf16 and NumPy's own types."""
     if dtype == "bf16":
         bits = np.asarray(values, np.float32).view(np.uint32)
         return ((bits + 0x7FFF + (bits >> 16 & 1)) >> 16).astype(np.uint16)
@@ -62,7 +62,7 @@ def encode(dtype: str, values: np.ndarray) -> np.ndarray:
 
 
 def scalar(dtype: str, value: int | float | str) -> bytes:
-    """The bytes of a scalar: a number, or a string with a number, or with its bits after `0x`."""
+    """The bytes of a scalar: a number, or a string with a number or with its bits after `0x`."""
     if isinstance(value, str) and value.startswith("0x"):
         return int(value, 16).to_bytes(size(dtype), "little")
     if dtype in FLOATS:
@@ -71,7 +71,7 @@ def scalar(dtype: str, value: int | float | str) -> bytes:
 
 
 def poison_byte(dtype: str) -> int:
-    """A byte that makes a NaN of every float, and an unlikely number of every integer."""
+    """A byte that makes every float a NaN, and every integer an unlikely number."""
     return 0xFF if dtype in FLOATS else 0xA5
 
 

@@ -1,4 +1,4 @@
-"""Whether the driver takes the images of the pack at all: one is loaded and run before anything else."""
+"""Checks that the driver accepts the images of the pack: one is loaded and run before anything else."""
 from __future__ import annotations
 
 import json
@@ -14,7 +14,7 @@ from .work import Context, Item
 
 
 def items(pack: pathlib.Path) -> list[Item]:
-    """One image of each assembler's making: the probe of the launch experiment, else any program."""
+    """One image from each assembler: the probe of the launch experiment, or any program."""
     for index, kind in (("abi", "probe"), ("cases", "program"), ("ptx", "kernel")):
         path = pack / index / "index.json"
         entries = json.loads(path.read_text()) if path.is_file() else []

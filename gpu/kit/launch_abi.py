@@ -1,11 +1,12 @@
-"""Does a launch with block (1, 1, 1) start a kernel with the threads that it requires?
+"""Does a launch with block (1, 1, 1) start a kernel with the number of threads that it requires?
 
-Users of Tile IR launch so: the image knows how many threads a tile block needs. Whether the driver agrees, and what it
-wants to see in the image, is asked here of each *variant* of an image, with block (1, 1, 1), with the true block, and with half
-and twice of it, through each way to launch. `docs/launch-abi.md` explains the variants and holds the answer.
+Users of Tile IR launch this way, because the image knows how many threads a tile block needs. This experiment
+determines whether the driver supports it, and what the image must contain. It launches each *variant* of an image
+with block (1, 1, 1), with the required block, and with half and twice its threads, through each launch API.
+`docs/launch-abi.md` explains the variants and contains the results.
 
-The *probe* is a kernel that counts its threads and notes the extents it sees. Program variants are a vector addition, whose
-result shows whether all of it ran.
+The *probe* is a kernel that counts its threads and records the extents that it sees. The other variants are a vector
+addition, whose result shows whether all threads ran.
 """
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ from .device import Device, DeviceError, Image
 from .launches import Buffer, Launch
 from .work import Context, Item
 
-# Threads that the probe requires, blocks that are launched, and the words that it writes.
+# Threads that the probe requires, blocks per launch, and the words that it writes.
 THREADS, BLOCKS = 128, 4
 WORDS = ("threads", "ntid_x", "ntid_y", "ntid_z", "nctaid_x", "cluster_x", "largest_tid", "passed_barrier")
 
@@ -28,9 +29,9 @@ APIS = ("cuLaunchKernel", "cuLaunchKernel on a library's kernel", "cuLaunchKerne
 
 
 def probe_ptx(directives: str, target: str = "sm_90a", version: str = "9.0", metadata: bool = False) -> str:
-    """The probe with the directives of a variant. `metadata`: also the variable that the vendor's images have."""
+    """The probe with the directives of a variant. `metadata` adds the variable that is in the vendor's images."""
     variable = ".visible .global .align 8 .b8 ___NV_TILE_LAUNCH_META_DATA___[64];\n" if metadata else ""
-    # The address is stored where nobody looks, so that the variable stays.
+    # The address is stored to an unused location, so the variable is not removed.
     use = "\tmov.u64 %rd2, ___NV_TILE_LAUNCH_META_DATA___;\n\tst.global.u64 [%rd1+64], %rd2;\n" if metadata else ""
     return f"""\
 .version {version}
@@ -68,7 +69,7 @@ def probe_ptx(directives: str, target: str = "sm_90a", version: str = "9.0", met
 """
 
 
-# The probe's variants: directives, whether the image says that its language is Tile IR, whether it has the metadata variable.
+# The probe's variants: directives, whether the image's language is Tile IR, whether it has the metadata variable.
 REQNTID = f".reqntid {THREADS}, 1, 1"
 CLUSTERS = ".reqnctapercluster 1, 1, 1\n.blocksareclusters"
 PROBES: dict[str, tuple[str, bool, bool]] = {
@@ -80,7 +81,7 @@ PROBES: dict[str, tuple[str, bool, bool]] = {
     "reqntid_clusters_language": (f"{REQNTID}\n{CLUSTERS}", True, False),
 }
 
-# The program of the other variants, and who made them.
+# The program of the other variants, and their compilers.
 PROGRAM, PROGRAM_CASE = "vadd_f32.13.1", "vadd_f32"
 PROGRAMS = ("vendor", "ours", "ours_language")
 
@@ -128,7 +129,7 @@ def handle(context: Context, payload: dict[str, Any]) -> None:
 
 
 def probe_outcome(words: dict[str, int], threads: int) -> str:
-    """What the probe's words say: `all threads`, `one thread` or `other`."""
+    """The meaning of the probe's words: `all threads`, `one thread` or `other`."""
     if words["threads"] == words["passed_barrier"] == BLOCKS * threads and words["ntid_x"] == threads:
         return "all threads"
     if words["threads"] == BLOCKS and words["ntid_x"] == 1:
@@ -137,6 +138,6 @@ def probe_outcome(words: dict[str, int], threads: int) -> str:
 
 
 def start(device: Device, image: Image, launch: Launch, api: str) -> list[list[np.ndarray]]:
-    """Runs a launch through one of the ways to launch; devices other than a GPU know one only."""
+    """Runs a launch through one of the launch APIs. Only a GPU has several."""
     run = getattr(device, "run_through", None)
     return (run(image, launch, api) if run else device.run(image, launch)).arrays

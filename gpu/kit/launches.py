@@ -1,4 +1,5 @@
-"""A launch: entry, extents, arguments and what they hold afterwards; and its form in JSON, which `tile-run` reads.
+"""A launch (entry, extents, arguments and their expected contents afterwards) and its JSON format, which `tile-run`
+reads.
 
 Files of a description are relative to its folder. `docs/ptx-sim.md` describes the fields.
 """
@@ -37,8 +38,8 @@ class Bytes:
 
 @dataclasses.dataclass
 class Buffer:
-    """Memory whose address is passed. `unwritten`: the kernel must not read what it has not written. `constant`: the kernel
-    does not write it, so it need not be read back."""
+    """Memory that is passed by address. `unwritten`: uninitialized, so the kernel must not read before it writes.
+    `constant`: not written by the kernel, so it is not read back."""
     data: np.ndarray
     dtype: str
     unwritten: bool = False
@@ -47,7 +48,7 @@ class Buffer:
 
 @dataclasses.dataclass
 class Array:
-    """By the tile convention: pointer, extents, strides."""
+    """An array by the tile convention: pointer, extents, strides."""
     data: np.ndarray
     dtype: str
     index: str = "i32"
@@ -59,13 +60,14 @@ class Array:
 
 @dataclasses.dataclass
 class ArrayList:
-    """By the tile convention: a pointer to descriptors, and their number."""
+    """A list by the tile convention: a pointer to descriptors, and their number."""
     items: list[Array]
 
 
 @dataclasses.dataclass
 class TensorMap:
-    """A tensor map of an array of its own. Dimensions from the innermost on; strides in bytes, from dimension 1 on."""
+    """A tensor map of a separate array. Dimensions start with the innermost; strides are in bytes, from dimension
+    1."""
     data: np.ndarray
     element: str
     dims: list[int]
@@ -78,7 +80,7 @@ class TensorMap:
 
     @property
     def dtype(self) -> str:
-        """Of the array."""
+        """The element type of the array."""
         known = {"s32": "i32", "s64": "i64", "f32_ftz": "f32", "tf32": "f32", "tf32_ftz": "f32"}
         name = known.get(self.element, self.element)
         return name if name in dtypes.STORAGE else "u8"
@@ -89,7 +91,8 @@ Argument = Union[Scalar, Bytes, Buffer, Array, ArrayList, TensorMap]
 
 @dataclasses.dataclass
 class Expect:
-    """What an argument holds afterwards; one value for each of its arrays. `match` and `loose` are as in the description."""
+    """The expected contents of an argument, one value for each of its arrays. `match` and `loose` are as in the
+    description."""
     arg: int
     values: list[np.ndarray]
     match: str = "value"
@@ -111,18 +114,19 @@ class Launch:
     expect: list[Expect] = dataclasses.field(default_factory=list)
     stdout: list[str] | None = None
     note: str = ""
-    # Whether the device's caches are to be cleared of the arguments first; not part of a description.
+    # Whether the arguments are evicted from the device's caches first; not part of a description.
     cold: bool = False
-    # Whether it may begin when the launch before it in its stream lets dependent grids begin; not part of a description either.
+    # Whether the launch may start early, when the preceding one in its stream lets dependent grids start; also not
+    # part of a description.
     dependent: bool = False
 
 
 class BadDescription(ValueError):
-    """A launch description that cannot be used."""
+    """An invalid launch description."""
 
 
 def arrays(argument: Argument) -> list[np.ndarray]:
-    """The arrays that an argument holds."""
+    """The arrays of an argument."""
     if isinstance(argument, (Buffer, Array, TensorMap)):
         return [argument.data]
     if isinstance(argument, ArrayList):
@@ -131,13 +135,13 @@ def arrays(argument: Argument) -> list[np.ndarray]:
 
 
 def only_array(argument: Argument) -> np.ndarray:
-    """The array of an argument that has one."""
+    """The array of an argument with a single one."""
     array, = arrays(argument)
     return array
 
 
 def element_types(argument: Argument) -> list[str]:
-    """The types of the elements of its arrays."""
+    """The element types of an argument's arrays."""
     if isinstance(argument, (Buffer, Array, TensorMap)):
         return [argument.dtype]
     if isinstance(argument, ArrayList):
@@ -217,7 +221,7 @@ def _argument(a: dict[str, Any], folder: pathlib.Path) -> Argument:
 # ---------------------------------------------------------------- writing
 
 def write(launch: Launch, folder: pathlib.Path) -> pathlib.Path:
-    """Writes a description and its arrays into a folder; expectations are not written."""
+    """Writes a description and its arrays into a folder, without expectations."""
     root: dict[str, Any] = {"grid": list(launch.grid)}
     if launch.entry is not None:
         root["entry"] = launch.entry
@@ -236,7 +240,7 @@ def write(launch: Launch, folder: pathlib.Path) -> pathlib.Path:
 
 
 def file_names(launch: Launch) -> list[list[str]]:
-    """The names under which `write` stores each argument's arrays, and `tile-run` writes them back."""
+    """The names under which `write` stores each argument's arrays, and under which `tile-run` writes them back."""
     return [[f"arg{i}_{n}.npy" if isinstance(a, ArrayList) else f"arg{i}.npy" for n in range(len(arrays(a)))]
             for i, a in enumerate(launch.args)]
 
@@ -248,12 +252,12 @@ def _save(folder: pathlib.Path, name: str, data: np.ndarray) -> str:
 
 def _form(a: Argument, name: str, folder: pathlib.Path) -> dict[str, Any]:
     if isinstance(a, Scalar):
-        # Bits say everything, also what JSON has no number for.
+        # Bits are exact for all values, including ones that JSON cannot express.
         return {a.dtype: "0x" + a.bytes()[::-1].hex()}
     if isinstance(a, Bytes):
         return {"bytes": a.data.hex()}
     if isinstance(a, Buffer):
-        # Unwritten memory is saved too, poisoned: then it can be read back where the kernel leaves gaps.
+        # Uninitialized memory is saved too, poisoned, so it can be read back where the kernel leaves gaps.
         return {"buffer": _save(folder, name, a.data), "dtype": a.dtype}
     if isinstance(a, Array):
         return {"array": _save(folder, name, a.data), "dtype": a.dtype, "index": a.index}

@@ -1,7 +1,8 @@
-"""The timing model as a device: `tile-run --timing`, one process a launch. Kernels that read their clock see what is predicted.
+"""The timing model as a device: `tile-run --timing`, one process per launch. Kernels that read their clock see
+predicted times.
 
-Like the simulated device it measures nothing; unlike there, clocks mean something. The figures of micro-kernels can be derived from
-them as on hardware, and compared with those of the machine that the model is of.
+Like the simulated device it does not measure, but its clocks are meaningful. The figures of micro-kernels can be
+derived from them as on hardware, and compared with measurements of the modeled machine.
 """
 from __future__ import annotations
 
@@ -28,11 +29,11 @@ class ModelDevice(SimDevice):
 
     def run(self, image: Image, launch: Launch) -> Outcome:
         outcome = super().run(image, launch)
-        # What is printed is the prediction.
+        # The output is the prediction.
         return Outcome(outcome.arrays)
 
     def time(self, contenders: Sequence[tuple[Image, list[Launch]]], schedule: Schedule) -> list[Timed]:
-        """Predicted microseconds of the first launch of each, and no arrays: nothing is run."""
+        """Predicted microseconds of each contender's first launch, without arrays, because nothing runs."""
         return [Timed([self._microseconds(image, found[0])], []) for image, found in contenders]
 
     def _microseconds(self, image: Image, launch: Launch) -> float:

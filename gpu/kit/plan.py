@@ -1,7 +1,7 @@
-"""What is to be done, in which order.
+"""The pieces of work and their order.
 
-First whether clients' launches work and whether results are right, which takes seconds; then the first tier of competitors
-and the micro-kernels that the machine model needs most; then the rest of both, as far as time goes.
+First come the tests of clients' launches and of correctness, which take seconds. The first tier of competitors and
+the micro-kernels that the machine model needs most follow, and then the rest of both as time permits.
 """
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from .micro import run as micro
 from .peers import plan as peers
 from .work import Item
 
-# The families are the competitors' cases of the last tier: attention and products as models and serving systems have
-# them. Steps are those of our compiler, each left out once.
+# Families are the competitors' cases of the last tier: attention and matmuls as used in models and serving systems.
+# Steps are those of our compiler, each disabled once.
 PARTS = ("launch-abi", "correctness", "concurrent", "dependent", "programs", "micro", "peers", "families", "steps",
          "tensor-copies")
 

@@ -1,4 +1,4 @@
-"""Processes that do not outlive the one that started them."""
+"""Processes that end with their parent."""
 from __future__ import annotations
 
 import ctypes
@@ -8,10 +8,11 @@ PR_SET_PDEATHSIG = 1
 
 
 def end_with_parent() -> None:
-    """Has Linux kill this process when its parent ends: one that waits for a hanging kernel would stay otherwise.
+    """Makes Linux kill this process when its parent ends. Otherwise a process that waits for a hanging kernel would
+    remain.
 
-    Each process asks for itself: a call between fork and exec would make Python fork for real, and that deadlocks with another thread
-    in a product of NumPy, whose library takes its threads down before a fork.
+    Each process requests this itself. A call between fork and exec would make Python really fork, which deadlocks if
+    another thread is in a NumPy matmul, because the BLAS library stops its threads before a fork.
     """
     prctl = getattr(ctypes.CDLL(None), "prctl", None)
     if prctl is not None:

@@ -1,8 +1,8 @@
-"""Programs that were compiled elsewhere and are judged elsewhere: random ones, and the written tests of each op.
+"""Runs programs that are compiled and compared on another machine: random ones, and the written tests of each op.
 
-A piece (`programs/*.xz`, written by `tile-fuzz --export`) has up to a hundred programs with the contents of their buffers and an
-image for each way of compiling. Here they are only run: what they leave is appended to `programs.results`, which
-`tile-fuzz --judge` reads. `src/execution/fuzz/cases/archive.rs` describes both files.
+A piece (`programs/*.xz`, written by `tile-fuzz --export`) holds up to a hundred programs, each with the contents of
+its buffers and an image for each configuration. This module only runs them and appends the results to
+`programs.results`, which `tile-fuzz --compare` reads. `src/execution/fuzz/cases/archive.rs` describes both formats.
 """
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Program:
 
 
 def items(pack: pathlib.Path, device: str, only: str = "") -> list[Item]:
-    # A simulated device takes a process for each launch.
+    # A simulated device needs a process for each launch.
     limit = 20.0 if device == "cuda" else 600.0
     return [Item("programs", path.stem, {"file": f"programs/{path.name}"}, 24, 1.0, limit, subjects=True)
             for path in sorted((pack / "programs").glob("*.xz")) if only in path.stem]
@@ -59,7 +59,7 @@ def read(path: pathlib.Path) -> Iterator[Program]:
         nonlocal at
         at += size
         if at > len(data):
-            raise ValueError(f"{path.name} is cut off")
+            raise ValueError(f"{path.name} is truncated")
         return data[at - size:at]
 
     while at < len(data):
@@ -76,7 +76,7 @@ def read(path: pathlib.Path) -> Iterator[Program]:
 
 
 def block(header: dict[str, Any], buffers: list[bytes]) -> bytes:
-    """A result as the file has it."""
+    """A result in the file's format."""
     packed = zlib.compress(json.dumps(header, separators=(",", ":")).encode() + b"\n" + b"".join(buffers))
     return struct.pack("<I", len(packed)) + packed
 
@@ -91,7 +91,7 @@ def handle(context: Context, payload: dict[str, Any]) -> None:
                 subject = f"{program.name} {image.configuration}"
                 about = {"name": program.name, "configuration": image.configuration, "digest": program.digest}
                 if subject in context.skip:
-                    # Whoever was blamed for the end of a worker may not have come to say so.
+                    # The program that was blamed for the end of a worker may not have reported it.
                     results.write(block({**about, "error": "the device was lost, or did not answer"}, []))
                     continue
                 context.stage("run", subject)
@@ -109,7 +109,7 @@ def handle(context: Context, payload: dict[str, Any]) -> None:
 
 
 def run(context: Context, program: Program, image: Image, about: dict[str, Any]) -> bytes:
-    """Runs an image; its result."""
+    """Runs an image and returns its result."""
     launch = Launch(program.entry, program.grid, program.arguments, image.threads)
     outcome = context.device.run_small(image.data, launch, image.prints)
     lengths: list[int | None] = []

@@ -1,16 +1,16 @@
-"""Results: one JSON object a line, written as soon as it is known.
+"""Results: one JSON object per line, written as soon as it is available.
 
 Every line has `record` (its kind), `t` (seconds since the run began) and `device`. The kinds:
 
-    run          what is measured on: command, pack, driver, clocks; the first line
+    run          the measured system: command, pack, driver, clocks; the first line
     case         one piece of work: status pass, fail, error, timeout or skipped
-    launch_abi   one way to launch one cubin, and what came of it
-    tensor_copy  one copy by a tensor map at given coordinates, and what came of it
+    launch_abi   one way to launch one cubin, and the outcome
+    tensor_copy  one TMA access at given coordinates, and the outcome
     measurement  one figure with its spread
     telemetry    clocks and power over a span of time
-    end          the last line of a run that was not cut off
+    end          the last line of a complete run
 
-A line that a cut-off run left incomplete is dropped by the reader and counted.
+The reader drops and counts lines that an interrupted run left incomplete.
 """
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SCHEMA = 1
 
 STATUSES = ("pass", "fail", "error", "timeout", "skipped")
 
-# Fields that every record of a kind has, beside `record`, `t` and `device`.
+# Fields that every record of a kind has in addition to `record`, `t` and `device`.
 REQUIRED: dict[str, tuple[str, ...]] = {
     "run": ("schema", "command", "started"),
     "case": ("part", "name", "status"),
@@ -37,12 +37,12 @@ REQUIRED: dict[str, tuple[str, ...]] = {
     "end": ("elapsed", "counts"),
 }
 
-# What a failed piece of work says about itself.
+# The description of a failed piece of work.
 FAILURE = ("what", "where", "code", "code_name", "detail")
 
 
 def problems(record: Record) -> list[str]:
-    """What is wrong with a record; nothing if it is a good one."""
+    """The problems of a record; empty if it is valid."""
     kind = record.get("record")
     if kind not in REQUIRED:
         return [f"unknown kind {kind!r}"]
@@ -54,12 +54,12 @@ def problems(record: Record) -> list[str]:
         elif status not in ("pass", "skipped") and "what" not in record:
             found.append(f"case: status {status} without 'what'")
     if kind == "measurement" and not found and not record["low"] <= record["median"] <= record["high"]:
-        found.append("measurement: the median lies outside of its range")
+        found.append("measurement: the median is outside its range")
     return found
 
 
 class BadRecord(ValueError):
-    """A record that does not say what its kind has to say."""
+    """A record that lacks required fields."""
 
 
 class Log:
@@ -73,7 +73,7 @@ class Log:
         self._file = open(path, "a", encoding="utf-8")
 
     def write(self, record: Record) -> Record:
-        """Completes a record, checks it, and writes it before anything else happens."""
+        """Completes a record, checks it, and writes it immediately."""
         full: Record = {"record": record["record"], "t": round(time.monotonic() - self.begun, 3), "device": self.device}
         full.update(record)
         found = problems(full)
@@ -90,14 +90,14 @@ class Log:
 
 
 def _plain(value: Any) -> Any:
-    """NumPy's numbers as Python's."""
+    """Converts NumPy's numbers to Python's."""
     if hasattr(value, "tolist"):
         return value.tolist()
-    raise TypeError(f"{type(value).__name__} has no form in JSON")
+    raise TypeError(f"{type(value).__name__} cannot be represented in JSON")
 
 
 def read(path: pathlib.Path) -> tuple[list[Record], int]:
-    """The records of a file, each with the number of its line, and how many lines were no JSON."""
+    """The records of a file with their line numbers, and the number of lines that are not JSON."""
     records, bad = [], 0
     for number, line in enumerate(lines(path), 1):
         try:

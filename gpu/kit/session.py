@@ -1,4 +1,4 @@
-"""One run from its first record to its last."""
+"""One run, from its first record to its last."""
 from __future__ import annotations
 
 import argparse
@@ -17,7 +17,7 @@ from .work import Item
 
 
 def run(args: argparse.Namespace, items: list[Item], started: float) -> int:
-    """Does the work and writes the results. The exit status: 0 all is well, 1 something is not, 3 there is no device."""
+    """Does the work and writes the results. Returns the exit status: 0 success, 1 some work failed, 3 no device."""
     args.out.mkdir(parents=True, exist_ok=True)
     log = Log(args.out / "results.jsonl", args.device)
     telemetry = Telemetry(args.out / "telemetry.jsonl", args.device == "cuda")
@@ -27,7 +27,7 @@ def run(args: argparse.Namespace, items: list[Item], started: float) -> int:
                "python": platform.python_version(), "machine": telemetry.facts(), "planned": len(items)})
 
     def annotate(record: Record) -> Record:
-        """Adds to a figure at which clocks it was measured."""
+        """Adds the clocks during a measurement to its record."""
         return {**record, **telemetry.since(record.get("began"))} if record["record"] == "measurement" else record
 
     if args.device == "cuda":
@@ -54,7 +54,7 @@ def run(args: argparse.Namespace, items: list[Item], started: float) -> int:
 
 
 def take_images(pack: pathlib.Path, log: Log, config: dict[str, Any], out: pathlib.Path) -> None:
-    """Tries whether the driver takes the carried images. If not, has this machine's assembler make others from their PTX."""
+    """Tests whether the driver accepts the images of the pack. If not, assembles their PTX on this machine."""
     probe = images.items(pack)
     if not probe:
         return
@@ -73,6 +73,6 @@ def take_images(pack: pathlib.Path, log: Log, config: dict[str, Any], out: pathl
 
 
 def about(args: argparse.Namespace) -> dict[str, Any]:
-    """What the pack says of itself."""
+    """The description of the pack."""
     path = args.pack / "pack.json"
     return json.loads(path.read_text()) if path.is_file() else {}

@@ -1,4 +1,4 @@
-"""The simulated device: `tile-run`, one process a launch."""
+"""The simulated device: `tile-run`, one process per launch."""
 from __future__ import annotations
 
 import dataclasses
@@ -14,7 +14,7 @@ from . import launches
 from .device import Device, DeviceError, Image, Outcome, Schedule, Timed
 from .launches import Argument, ArrayList, Bytes, Launch, Scalar, arrays
 
-# What the exit statuses of tile-run mean; --help of the command lists them.
+# The meaning of tile-run's exit statuses.
 STATUSES = {1: ("arguments", "USAGE"), 3: ("load", "INVALID_KERNEL"), 5: ("load", "COMPILATION_FAILED"), 6: ("run", "LAUNCH_FAILED"),
             7: ("result", "WRONG_RESULT"), 8: ("tool", "WRITE_FAILED")}
 
@@ -30,7 +30,7 @@ class SimDevice(Device):
             raise DeviceError("tool", f"there is no {tile_run.name}: cargo build --bin tile-run", where=str(tile_run))
 
     def facts(self) -> dict[str, Any]:
-        return {"model": "ptx-sim", "measures": False, "note": "a functional simulator: clocks and times are no measurements"}
+        return {"model": "ptx-sim", "measures": False, "note": "a functional simulator: clocks and times are not measurements"}
 
     def run(self, image: Image, launch: Launch) -> Outcome:
         if image.ptx is None or not image.ptx.is_file():
@@ -42,7 +42,7 @@ class SimDevice(Device):
             return Outcome(found, printed)
 
     def _tile_run(self, image: Image, launch: Launch, folder: pathlib.Path, *options: str) -> str:
-        """What the tool prints for a launch, whose description is written to `folder`."""
+        """The output of the tool for a launch, whose description is written to `folder`."""
         command = [str(self.tile_run), "--quiet", "--end-with-parent", *options, "--launch", str(launches.write(launch, folder)), str(image.ptx)]
         done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
         if done.returncode:
@@ -58,11 +58,11 @@ class SimDevice(Device):
             return self.run(Image(ptx=pathlib.Path(file.name)), launch)
 
     def run_together(self, image: Image, launches: Sequence[Launch], streams: int, graph: bool) -> list[Outcome]:
-        # One after the other: what is tested is only that each is right.
+        # One after another, because only the correctness of each is tested.
         return [self.run(image, launch) for launch in launches]
 
     def run_chain(self, image: Image, launches: Sequence[Launch], graph: bool) -> list[Outcome]:
-        # One process a launch: what is shared goes from each to the next by hand.
+        # One process per launch, so shared contents are passed from each launch to the next explicitly.
         now: dict[int, np.ndarray] = {}
         outcomes = []
         for launch in launches:
@@ -88,7 +88,7 @@ class SimDevice(Device):
 
 
 def with_data(argument: Argument, now: dict[int, np.ndarray]) -> Argument:
-    """An argument with what its arrays hold by now, where that is known."""
+    """The argument with the current contents of its arrays, where they are known."""
     if isinstance(argument, ArrayList):
         return dataclasses.replace(argument, items=[with_data(a, now) for a in argument.items])
     if isinstance(argument, (Scalar, Bytes)):

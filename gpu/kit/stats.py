@@ -1,4 +1,4 @@
-"""Statistics of repeated measurements: medians and what to make of their spread."""
+"""Statistics of repeated measurements: medians, and the interpretation of their spread."""
 from __future__ import annotations
 
 import dataclasses
@@ -18,21 +18,21 @@ class Summary:
 
     @property
     def spread(self) -> float:
-        """The quartiles' distance as a share of the median; 0 where the median is."""
+        """The distance of the quartiles relative to the median; 0 if the median is 0."""
         return (self.q3 - self.q1) / abs(self.median) if self.median else 0.0
 
     def fields(self) -> dict[str, float]:
-        """As a measurement record has it."""
+        """The fields of a measurement record."""
         return {"n": self.n, "median": self.median, "low": self.low, "high": self.high, "q1": self.q1, "q3": self.q3}
 
     def map(self, f) -> "Summary":
-        """The summary of `f` of each value, for a monotonic `f`: a time as a rate, for instance."""
+        """The summary of `f` of each value, for a monotonic `f`, such as the conversion of a time to a rate."""
         ends, quartiles = sorted((f(self.low), f(self.high))), sorted((f(self.q1), f(self.q3)))
         return Summary(self.n, f(self.median), *ends, *quartiles)
 
 
 def quantile(ordered: Sequence[float], q: float) -> float:
-    """Of values in ascending order, by linear interpolation between neighbours."""
+    """A quantile of values in ascending order, by linear interpolation between neighbors."""
     at = q * (len(ordered) - 1)
     below = math.floor(at)
     above = min(below + 1, len(ordered) - 1)
@@ -51,14 +51,14 @@ def summary(values: Iterable[float]) -> Summary:
 
 @dataclasses.dataclass(frozen=True)
 class Line:
-    """`y = intercept + slope * x`; `residual` is the largest distance of a point from it."""
+    """`y = intercept + slope * x`; `residual` is the largest distance of a point from the line."""
     slope: float
     intercept: float
     residual: float
 
 
 def line(points: Sequence[tuple[float, float]]) -> Line:
-    """Least squares. A chain of n operations takes `latency + n * rate`: two lengths tell them apart."""
+    """Least squares. A chain of n operations takes `latency + n * rate`, so two lengths separate the two."""
     xs, ys = [float(x) for x, _ in points], [float(y) for _, y in points]
     if len(set(xs)) < 2:
         raise ValueError("a line needs two different lengths")
@@ -70,12 +70,12 @@ def line(points: Sequence[tuple[float, float]]) -> Line:
 
 
 def distinguishable(a: Summary, b: Summary) -> bool:
-    """Whether two medians differ by more than the runs of either spread: the ranges of their quartiles are apart."""
+    """Whether two medians differ by more than the spread of the runs: their interquartile ranges do not overlap."""
     return a.q1 > b.q3 or b.q1 > a.q3
 
 
 def paired_ratio(a: Sequence[float], b: Sequence[float]) -> Summary:
-    """`a[i] / b[i]` of interleaved runs: what changes slowly, such as clocks, cancels."""
+    """`a[i] / b[i]` of interleaved runs, in which slow changes, such as of clocks, cancel."""
     if len(a) != len(b):
         raise ValueError("interleaved runs come in pairs")
     return summary(x / y for x, y in zip(a, b))

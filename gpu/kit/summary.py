@@ -1,4 +1,4 @@
-"""What a run found, as a short text for the end of its output, and the machine's constants as a data file."""
+"""Summarizes a run as a short text for the end of its output, and the machine's constants as a data file."""
 from __future__ import annotations
 
 import json
@@ -10,7 +10,7 @@ from .records import Record
 
 
 def table(records: list[Record]) -> str:
-    """The whole summary. Failures come last, where the end of an output is seen."""
+    """The whole summary. Failures come last, where they are visible."""
     parts = [head(records), abi(records), tensor_copies(records), micro(records), dependent(records), peers(records), failures(records), counts(records)]
     return "\n".join(p for p in parts if p) + "\n"
 
@@ -32,7 +32,7 @@ def columns(rows: Iterable[Iterable[Any]]) -> str:
 
 
 def number(value: float) -> str:
-    """Four digits."""
+    """Formats a number with four digits."""
     return f"{value:.4g}" if abs(value) < 10000 else f"{value:.0f}"
 
 
@@ -64,7 +64,7 @@ def tensor_copies(records: list[Record]) -> str:
 
 
 def tally(rows: list[Record]) -> str:
-    """How often each outcome came, and where those that are not right did."""
+    """The number of each outcome, and the coordinates of the launches that are not right."""
     found: dict[str, list[list[int]]] = {}
     for r in rows:
         found.setdefault(r["outcome"], []).append(r["at"])
@@ -76,7 +76,7 @@ def micro(records: list[Record]) -> str:
     if not rows:
         return ""
     missed = [r for r in rows if not r["as_predicted"]]
-    lines = [[f"micro: {len(rows)} figures, {len(missed)} outside of what was predicted", "measured", "predicted", "unit"]]
+    lines = [[f"micro: {len(rows)} figures, {len(missed)} outside the predicted range", "measured", "predicted", "unit"]]
     lines += [[r["name"], number(r["median"]), f"{number(r['predicted'])} ({number(r['predicted_low'])} to {number(r['predicted_high'])})", r["unit"]]
               for r in missed]
     return columns(lines)
@@ -90,7 +90,7 @@ def dependent(records: list[Record]) -> str:
 
 
 def best(records: list[Record]) -> dict[tuple[str, str], Record]:
-    """The best right figure of each competitor in each case of the peers, of the precise runs where there are any."""
+    """The best correct figure of each competitor in each case of the peers, from precise runs if there are any."""
     found: dict[tuple[str, str], Record] = {}
     for r in records:
         if r["record"] != "measurement" or r["part"] != "peers":
@@ -138,7 +138,7 @@ def slug(name: str) -> str:
 
 
 def constants(records: list[Record]) -> dict[str, Any]:
-    """The machine's constants, as the machine model reads them."""
+    """The machine's constants in the format of the machine model."""
     run = next((r for r in records if r["record"] == "run"), {})
     whole = next((r for r in reversed(records) if r["record"] == "telemetry"), {})
     found = {}
@@ -153,7 +153,7 @@ def constants(records: list[Record]) -> dict[str, Any]:
 
 
 def write_constants(records: list[Record], out: pathlib.Path) -> pathlib.Path | None:
-    """`MACHINE-DATE.json`, if there is any constant."""
+    """Writes `MACHINE-DATE.json`, if there are any constants."""
     data = constants(records)
     if not data["constants"]:
         return None

@@ -1,4 +1,5 @@
-"""Plans pieces of work into the time there is, has workers do them, and notices when one does not come back."""
+"""Schedules pieces of work within the time budget, passes them to workers, and detects workers that do not
+respond."""
 from __future__ import annotations
 
 import json
@@ -15,20 +16,20 @@ from typing import Any, Callable, Iterable
 from .records import Log
 from .work import RESTARTS, Item
 
-# Until a worker says that it is ready: a cold import of PyTorch and the creation of a context.
+# Limit until a worker is ready: a cold import of PyTorch and the creation of a context.
 START_LIMIT = 120.0
-# A worker that lost its device this often without finishing anything is not started again.
+# A worker that has lost its device this often without completing anything is not restarted.
 FAILED_STARTS = 2
 
 
 class Worker:
-    """A worker process, seen from the parent."""
+    """A worker process, as seen by the parent."""
 
     def __init__(self, config: dict[str, Any], log: pathlib.Path):
         self.config = config
         self.facts: dict[str, Any] | None = None
         package = pathlib.Path(__file__).resolve().parent.parent
-        # The worker finds its packages where this process found them.
+        # The worker finds its packages in the same places as this process.
         path = os.pathsep.join(dict.fromkeys([str(package), *filter(None, sys.path)]))
         self._log = open(log, "ab")
         self.process = subprocess.Popen(
@@ -44,7 +45,7 @@ class Worker:
             try:
                 self._messages.put(json.loads(line))
             except json.JSONDecodeError:
-                # A worker that died in the middle of a line.
+                # The worker died in the middle of a line.
                 continue
         self._messages.put(None)
 
@@ -54,18 +55,18 @@ class Worker:
             self.process.stdin.write(json.dumps(message).encode() + b"\n")
             self.process.stdin.flush()
         except BrokenPipeError:
-            # Its end is noticed when its messages end.
+            # The end of the worker is detected when its messages end.
             pass
 
     def receive(self, deadline: float) -> dict[str, Any] | None:
-        """The next message; None when the process has ended. Raises TimeoutError at the deadline."""
+        """The next message, or None if the process has ended. Raises TimeoutError at the deadline."""
         try:
             return self._messages.get(timeout=max(0.0, deadline - time.monotonic()))
         except queue.Empty:
             raise TimeoutError from None
 
     def end(self, kill: bool) -> str:
-        """Ends the process with all its children; says how it ended."""
+        """Ends the process and all its children. Returns a description of how it ended."""
         if not kill:
             try:
                 assert self.process.stdin is not None
@@ -81,7 +82,7 @@ class Worker:
         try:
             status = self.process.wait(timeout=30)
         except subprocess.TimeoutExpired:
-            # A process stuck in the driver cannot be waited for; the next one is started all the same.
+            # A process that is stuck in the driver cannot be waited for. The next one is started anyway.
             return "does not end"
         finally:
             self._log.close()
@@ -90,7 +91,7 @@ class Worker:
                     if pipe:
                         pipe.close()
                 except BrokenPipeError:
-                    # Something was still to be written to a process that is gone.
+                    # There was unwritten data for a process that has ended.
                     continue
         return f"signal {signal.Signals(-status).name}" if status < 0 else f"exit status {status}"
 
@@ -116,7 +117,7 @@ class Supervisor:
         for item in ordered:
             if item.worker not in kinds:
                 kinds.append(item.worker)
-        # All kinds start at once: their imports run while the first one works.
+        # All kinds of workers start at once, so their imports overlap the first one's work.
         for kind in kinds:
             self._start(kind)
         try:
@@ -139,7 +140,7 @@ class Supervisor:
         skip: list[str] = []
         while True:
             if self.left() < item.seconds:
-                self._case(item, "skipped", what="budget", detail=f"{self.left():.0f} s were left, {item.seconds:.0f} are needed")
+                self._case(item, "skipped", what="budget", detail=f"{self.left():.0f} s left, {item.seconds:.0f} are needed")
                 return
             if item.worker in self.broken:
                 self._case(item, "skipped", **{**self.broken[item.worker], "what": "no worker"})
@@ -148,19 +149,20 @@ class Supervisor:
             if item.fresh and worker.facts:
                 self._drop(item.worker, kill=False)
                 worker = self._start(item.worker)
-            # The last pieces may not outlive the run.
+            # The last pieces must not exceed the run's time.
             limit = min(item.limit, max(self.left(), 1.0))
             worker.send({"item": {"part": item.part, "name": item.name, "payload": item.payload}, "skip": skip})
             subject = self._follow(worker, item, limit)
             if subject is None:
                 return
-            # It broke; pieces with subjects go on without the one that broke it.
+            # The piece failed. Pieces with subjects are restarted without the subject that caused the failure.
             if not (item.subjects and subject and subject not in skip and len(skip) < RESTARTS):
                 return
             skip.append(subject)
 
     def _follow(self, worker: Worker, item: Item, limit: float) -> str | None:
-        """Listens to a worker until the piece is done. The subject that broke it otherwise, which may be empty."""
+        """Receives a worker's messages until the piece is done. Otherwise returns the subject that caused the
+        failure, which may be empty."""
         stage, subject, told = "start", "", False
         deadline = time.monotonic() + (limit if worker.facts else START_LIMIT)
         while True:
@@ -169,9 +171,9 @@ class Supervisor:
             except TimeoutError:
                 waited = limit if worker.facts else START_LIMIT
                 self._drop(item.worker, kill=True)
-                # A piece that the run's end cut short is not known to hang.
+                # A piece that was cut short by the end of the run may not be hanging.
                 name = "BUDGET" if worker.facts and limit < item.limit else "WATCHDOG"
-                self._case(item, "timeout", what=stage, where=subject, code=None, code_name=name, detail=f"not done after {waited:.0f} s")
+                self._case(item, "timeout", what=stage, where=subject, code=None, code_name=name, detail=f"not finished after {waited:.0f} s")
                 if worker.facts is None:
                     self._note_failed_start(item.worker, {"where": "start", "detail": f"the worker was not ready after {waited:.0f} s"})
                 return subject

@@ -1,6 +1,6 @@
-"""Clocks, power and temperature while a run goes on, from NVML or from `nvidia-smi`; about five times a second.
+"""Samples clocks, power and temperature during a run, from NVML or `nvidia-smi`, about five times per second.
 
-Nothing is ever set: clocks, limits and modes are read only.
+Nothing is ever changed: clocks, limits and modes are only read.
 """
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import Any, Callable
 
 INTERVAL = 0.2
 
-# What is asked of nvidia-smi for each sample, and once.
+# The fields that nvidia-smi reports for each sample, and once.
 SAMPLE_FIELDS = ("clocks.sm", "clocks.mem", "power.draw", "temperature.gpu", "clocks_event_reasons.active")
 FACT_FIELDS = ("name", "driver_version", "vbios_version", "power.limit", "clocks.max.sm", "clocks.max.mem", "ecc.mode.current", "uuid")
 
@@ -23,7 +23,7 @@ Sample = dict[str, float]
 
 
 class Telemetry:
-    """Samples in the background. `gpu` false: there is nothing to sample."""
+    """Samples in the background. Does nothing if `gpu` is false."""
 
     def __init__(self, path: pathlib.Path, gpu: bool):
         self.path = path
@@ -48,7 +48,7 @@ class Telemetry:
         try:
             self._read, self._facts = nvml()
             self._thread = threading.Thread(target=self._poll, daemon=True)
-        except Exception as e:  # the package is optional, and fails in ways of its own
+        except Exception as e:  # the package is optional, and raises exceptions of many kinds
             self._facts = {**smi_facts(), "nvml": f"{type(e).__name__}: {e}"}
             try:
                 self._process = subprocess.Popen(
@@ -65,7 +65,7 @@ class Telemetry:
         while not self._end.wait(INTERVAL):
             try:
                 self.add(self._read())
-            except Exception:  # a sample that cannot be had is left out
+            except Exception:  # skip a sample that cannot be read
                 continue
 
     def _listen(self) -> None:
@@ -80,7 +80,7 @@ class Telemetry:
             self._samples.append({"at": time.monotonic(), **sample})
 
     def since(self, began: float | None) -> dict[str, Any]:
-        """Clocks and power since a time, as a record has them; nothing where no sample fell into it."""
+        """Clocks and power since a time, as fields of a record; empty if there is no sample."""
         with self._lock:
             chosen = [s for s in self._samples if began is None or s["at"] >= began]
         return {"clocks": digest(chosen)} if chosen else {}
@@ -104,7 +104,7 @@ class Telemetry:
 
 
 def digest(samples: list[Sample]) -> dict[str, Any]:
-    """The range of each quantity; of the reasons for lower clocks, all that occurred, as bits."""
+    """The range of each quantity. Reasons for lower clocks are combined as bits."""
     found: dict[str, Any] = {"n": len(samples)}
     for key in ("sm_mhz", "memory_mhz", "watt", "celsius"):
         values = [s[key] for s in samples if key in s]
@@ -117,7 +117,7 @@ def digest(samples: list[Sample]) -> dict[str, Any]:
 
 
 def parse_sample(line: str) -> Sample | None:
-    """A line of nvidia-smi; what it does not know is left out."""
+    """Parses a line of nvidia-smi, skipping unknown values."""
     parts = [p.strip() for p in line.split(",")]
     if len(parts) != len(SAMPLE_FIELDS):
         return None
@@ -145,7 +145,7 @@ def smi_facts() -> dict[str, Any]:
 
 
 def nvml() -> tuple[Callable[[], Sample], dict[str, Any]]:
-    """A function that reads a sample, and what is known of the first device."""
+    """Returns a function that reads a sample, and the known facts about the first device."""
     import pynvml
     pynvml.nvmlInit()
     handle = pynvml.nvmlDeviceGetHandleByIndex(0)

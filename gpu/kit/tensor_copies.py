@@ -1,9 +1,10 @@
-"""Which coordinates does the copy engine take?
+"""Which coordinates does TMA accept?
 
-PTX says little about the coordinates of `cp.async.bulk.tensor`: they are signed, and elements outside of the tensor are filled or
-left out. Whether a box may begin at any element is asked here: loads, stores and reductions of one small box at coordinates inside,
-over each border and beyond, aligned to 16 bytes along the innermost dimension and not. Each launch either gives what PTX
-describes (`right`), something else (`wrong`), or is refused by the machine (`refused`), which kills the context.
+PTX says little about the coordinates of `cp.async.bulk.tensor`: they are signed, and elements outside the tensor are
+filled or skipped. This experiment determines whether a box may start at any element. It loads, stores and reduces a
+small box at coordinates inside the tensor, across each border and outside it, aligned to 16 bytes along the innermost
+dimension and not. Each launch either has the result that PTX describes (`right`), another result (`wrong`), or is
+rejected by the machine (`refused`), which destroys the context.
 """
 from __future__ import annotations
 
@@ -18,16 +19,16 @@ from .launches import Argument, Buffer, Launch, Scalar, TensorMap
 from .work import Context, Item
 
 THREADS = 32
-# Extents of the tensor and of the box in the second dimension; those in the first depend on the element.
+# Extents of the tensor and of the box in the second dimension; the first dimension depends on the element type.
 ROWS, BOX_ROWS = 20, 8
 
-# Element, how NumPy holds it, elements of a row and of a row of the box: 160 and 32 bytes.
+# Element type, its NumPy type, elements in a row, and elements in a row of the box: 160 and 32 bytes.
 ELEMENTS = {"u8": (np.uint8, 160, 32), "u16": (np.uint16, 80, 16), "s32": (np.int32, 40, 8), "s64": (np.int64, 20, 4)}
 OPS = ("load", "store", "add", "max")
 
 
 def ptx(target: str = "sm_90a", version: str = "9.0") -> str:
-    """An entry for each operation."""
+    """The PTX, with an entry for each operation."""
     return f".version {version}\n.target {target}\n.address_size 64\n\n" + "\n".join(map(_entry, OPS))
 
 
@@ -88,23 +89,23 @@ done:
 
 
 def points() -> Iterator[tuple[str, str, int, int]]:
-    """Operation, element, and the coordinates of the box."""
+    """Operation, element type, and the coordinates of the box."""
     for op, element in itertools.product(OPS, ELEMENTS):
         dtype, columns, width = ELEMENTS[element]
         if op in ("add", "max") and element not in ("s32", "s64") or op == "add" and element == "s64":
-            # The engine has no such reduction.
+            # There is no such reduction.
             continue
         quarter = 16 // np.dtype(dtype).itemsize
         across = [0, quarter, columns - width, columns - quarter, columns, columns + 60 * quarter, -quarter, -width, -width - quarter]
         found = [(x, 4) for x in across] + [(quarter, y) for y in (0, ROWS - BOX_ROWS, ROWS - 3, ROWS, ROWS + 50, -3, -BOX_ROWS, -50)]
         found += [(quarter, -4), (-quarter, -4), (columns - quarter, ROWS - 4)]
-        # Not aligned to 16 bytes: inside, over both borders, and outside.
+        # Not aligned to 16 bytes: inside, across both borders, and outside.
         found += [(x, 4) for x in (1, quarter // 2, quarter + 1, columns - width + 1, -1, -quarter // 2, columns + 1)]
         yield from ((op, element, x, y) for x, y in dict.fromkeys(found))
 
 
 def launch(op: str, element: str, x: int, y: int) -> tuple[Launch, int, np.ndarray]:
-    """The launch, which argument it changes, and to what."""
+    """The launch, the index of the argument that it changes, and the expected contents."""
     dtype, columns, width = ELEMENTS[element]
     tensor = (np.arange(ROWS * columns) * 37 % 101 + 1).astype(dtype).reshape(ROWS, columns)
     box = (np.arange(BOX_ROWS * width) * 53 % 97 + 2).astype(dtype).reshape(BOX_ROWS, width)
@@ -128,7 +129,7 @@ def launch(op: str, element: str, x: int, y: int) -> tuple[Launch, int, np.ndarr
 def items(pack: pathlib.Path, only: str = "") -> list[Item]:
     if not (pack / "copies" / "copies.ptx").is_file():
         return []
-    # Behind the competitors: half of them may cost a worker.
+    # After the competitors, because half of these may cost a worker.
     return [Item("tensor-copies", name, {"point": point}, 60, 0.7) for point in points()
             if only in (name := f"{point[0]} {point[1]} at {point[2]}, {point[3]}")]
 

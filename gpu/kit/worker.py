@@ -1,7 +1,7 @@
 """The process that does the work: `python3 -m kit.worker`, started by the supervisor.
 
-Standard input and output are the pipes to the parent; file descriptor 1 is then pointed at standard error, so that what
-libraries and kernels print cannot get between the lines of the protocol.
+Standard input and output are the pipes to the parent. File descriptor 1 is then redirected to standard error, so
+output of libraries and kernels cannot corrupt the protocol.
 """
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .device import Device, DeviceError
 from .process import end_with_parent
 from .work import Context, ContextLost
 
-# Each part of the kit, and the module whose `handle(context, payload)` does its pieces.
+# The module for each part of the kit; its function `handle(context, payload)` does the pieces.
 HANDLERS = {
     "images": "kit.images",
     "correctness": "kit.correctness",
@@ -53,10 +53,10 @@ def main() -> int:
     config = json.loads(sys.stdin.readline())["config"]
     try:
         if config["worker"] == "torch":
-            # Long imports happen here, while another worker may still be at work.
+            # Long imports happen here, while another worker may still be working.
             importlib.import_module("kit.peers.backend").prepare(config)
         send({"stage": "waiting", "subject": ""})
-        # The context is made with the first piece of work: a worker that waits its turn holds nothing on the device.
+        # The context is created with the first piece of work, so a waiting worker does not use the device.
         first = sys.stdin.readline()
         if not first:
             return 0
@@ -65,7 +65,7 @@ def main() -> int:
     except DeviceError as e:
         send({"failed": e.fields()})
         return 3
-    except Exception as e:  # whatever it is, the parent has to know why there is no worker
+    except Exception as e:  # report any exception: the parent must know why the worker failed
         send({"failed": {"what": "worker", "where": "start", "code": None, "code_name": type(e).__name__, "detail": str(e)[:400]}})
         return 3
     context = Context(config, device, send)
@@ -79,7 +79,7 @@ def main() -> int:
 
 
 def piece(context: Context, message: dict[str, Any], send) -> bool:
-    """Does one piece of work. False: the device context is lost."""
+    """Does one piece of work. Returns False if the device context is lost."""
     context.item, context.skip, context.lost = message["item"], frozenset(message.get("skip", ())), False
     context.began = time.monotonic()
     try:

@@ -49,7 +49,7 @@ class Failures(unittest.TestCase):
     def test_a_kernel_that_hangs(self):
         bad = self.run_with(case(self.pack, "hang", HANG), "--limit", "4")
         self.assertEqual((bad["status"], bad["what"], bad["code_name"]), ("timeout", "run", "WATCHDOG"))
-        self.assertIn("not done after 4 s", bad["detail"])
+        self.assertIn("not finished after 4 s", bad["detail"])
 
     def test_a_bad_description(self):
         bad = case(self.pack, "description", SAXPY)

@@ -31,7 +31,7 @@ class RoundTrip(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder, kit_programs.RESULTS)
             path.write_bytes(b"".join(kit_programs.block(head, [data]) for head, data in found))
-            command = [programs.tile_fuzz(), "--judge", path, "--export-dir", self.pack / "programs", "--out", folder]
+            command = [programs.tile_fuzz(), "--compare", path, "--export-dir", self.pack / "programs", "--out", folder]
             done = subprocess.run([str(c) for c in command], capture_output=True, text=True, cwd=ROOT)
             return done.returncode, done.stdout + done.stderr, sorted(p.name for p in pathlib.Path(folder).glob("*.mlir"))
 
@@ -77,12 +77,12 @@ class RoundTrip(unittest.TestCase):
     def test_what_is_missing_is_counted(self):
         code, said, _ = self.judge(lambda found: [(head, data) for head, data in found if head["name"] != "seed 8"])
         self.assertEqual(code, 1, said)
-        self.assertIn("2 without a result, first seed 8 sm_90 -O0", said)
+        self.assertIn("2 without a result (first: seed 8, sm_90 -O0)", said)
 
     def test_another_program_of_that_name_is_not_judged(self):
         code, said, _ = self.judge(lambda found: [({**head, "digest": "0"}, data) for head, data in found])
         self.assertEqual(code, 1, said)
-        self.assertIn("the program is another one now", said)
+        self.assertIn("this revision generates another program of that name", said)
         self.assertIn("sm_90 -O0: 0 passed, 6 failed", said)
 
     def test_a_device_needs_images_of_its_form(self):
@@ -100,7 +100,7 @@ class RoundTrip(unittest.TestCase):
             path = pathlib.Path(folder, "0.programs")
             path.write_bytes(struct.pack("<I", 100) + b"{")
             programs.compress(path, path.with_suffix(".xz"))
-            with self.assertRaisesRegex(ValueError, "0.xz is cut off"):
+            with self.assertRaisesRegex(ValueError, "0.xz is truncated"):
                 list(kit_programs.read(path.with_suffix(".xz")))
 
 

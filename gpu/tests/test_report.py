@@ -92,7 +92,7 @@ class Summaries(unittest.TestCase):
     def test_the_text(self):
         found, _ = records.read(SAMPLE)
         text = summary.table(found)
-        for line in ("reqntid              1      refused (CUDA_ERROR_INVALID_VALUE)", "micro: 9 figures, 2 outside of what was predicted",
+        for line in ("reqntid              1      refused (CUDA_ERROR_INVALID_VALUE)", "micro: 9 figures, 2 outside the predicted range",
                      "FAIL     correctness/sample_b -O3  result  argument 1[0, 3]: 2.0, expected 3.0; 1 of 8 are wrong",
                      "correctness: 1 fail, 1 pass; ptx: 1 timeout; peers: 1 skipped; 20 s"):
             self.assertIn(line, text)

@@ -1,3 +1,3 @@
-//! Execution and testing: programs run on the simulator, in the reference interpreter, and against each other.
+//! Execution and testing: runs programs on the simulator and in the reference interpreter, and compares the two.
 
 pub mod fuzz;

@@ -1,8 +1,8 @@
-//! Hand-made files: every piece can be replaced by a broken one.
+//! Hand-written files whose parts can each be replaced by an invalid one.
 
 use tile_bytecode::varint::Encode;
 
-/// The pieces of a small valid module, one entry `@k(tile<i32>)`.
+/// The parts of a small valid module with one entry `@k(tile<i32>)`.
 #[derive(Clone)]
 pub struct Pieces {
     pub strings: Vec<Vec<u8>>,
@@ -11,7 +11,7 @@ pub struct Pieces {
     pub globals: Option<Vec<u8>>,
     pub debug: Option<Vec<u8>>,
     pub producer: Option<Vec<u8>>,
-    /// Records of the Function section, without their number.
+    /// Records of the Function section, without their count.
     pub functions: Vec<Vec<u8>>,
 }
 
@@ -56,7 +56,7 @@ pub fn entry(body: &[u8]) -> Vec<u8> {
     function(0, ty::FUNC, 2, 0, &[], body)
 }
 
-/// A specification body: one block with the argument, and the given operations.
+/// A specification body: one block with the argument and the given operations.
 pub fn spec_block(ops: &[&[u8]]) -> Vec<u8> {
     let mut out = vec![1, 1, ty::TILE, ops.len() as u8];
     out.extend(ops.concat());
@@ -90,7 +90,7 @@ impl Pieces {
         }
     }
 
-    /// The pieces with a specification body in the one function.
+    /// The parts with a specification body in the only function.
     pub fn spec_new() -> Self {
         Pieces { functions: vec![entry(&spec_block(&[SPEC_RETURN]))], ..Self::new() }
     }
@@ -100,7 +100,7 @@ impl Pieces {
         self
     }
 
-    /// A public module whose entry has `body` in front of its `return`.
+    /// A public module whose entry has `body` before its `return`.
     pub fn body(body: &[u8]) -> Self {
         Self::new().with(|p| p.functions = vec![entry(&[body, RETURN].concat())])
     }
@@ -110,7 +110,7 @@ impl Pieces {
         Self::new().with(|p| p.functions = vec![entry(body)])
     }
 
-    /// A specification module with these operations in front of `return`, and these constants.
+    /// A specification module with these operations before `return`, and these constants.
     pub fn spec_body(ops: &[&[u8]], constants: &[&[u8]]) -> Self {
         let ops: Vec<&[u8]> = ops.iter().copied().chain([SPEC_RETURN]).collect();
         Self::new().with(|p| {
@@ -130,7 +130,7 @@ impl Pieces {
             sections.push((4, 8, table(8, padding, &self.constants)));
         }
         sections.extend(self.debug.clone().map(|d| (3, 8, d)));
-        // The padding tells the container.
+        // The padding byte identifies the container.
         let types: Vec<Vec<u8>> = match padding {
             0xCF => self.types.iter().map(|t| spec_type(t)).collect(),
             _ => self.types.clone(),
@@ -150,7 +150,7 @@ impl Pieces {
     }
 }
 
-/// A record of the Type section as the specification container has it: sizes and strides are signed LEB128.
+/// Converts a record of the Type section to the specification container, where sizes and strides are signed LEB128.
 fn spec_type(record: &[u8]) -> Vec<u8> {
     let lists = match record[0] {
         13 => 1,
@@ -159,7 +159,7 @@ fn spec_type(record: &[u8]) -> Vec<u8> {
     };
     let (mut out, mut rest) = (record[..2].to_vec(), &record[2..]);
     for _ in 0..lists {
-        // Counts of the pieces fit in a byte.
+        // The counts here fit in a byte.
         let (words, after) = rest[1..].split_at(8 * usize::from(rest[0]));
         out.push(rest[0]);
         words.chunks_exact(8).for_each(|w| out.put_sleb(i64::from_le_bytes(w.try_into().expect("chunks of eight"))));
@@ -182,7 +182,7 @@ pub fn table(width: usize, padding: u8, records: &[Vec<u8>]) -> Vec<u8> {
     out
 }
 
-/// A table whose offsets are given.
+/// A table with the given offsets.
 pub fn table_with_offsets(width: usize, offsets: &[u64], data: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
     out.put_varint(offsets.len() as u64);
@@ -196,7 +196,7 @@ pub fn public_header(minor: u8) -> Vec<u8> {
     [&b"\x7FTileIR\0"[..], &[13, minor, 0, 0]].concat()
 }
 
-/// A public file; alignment 1 means that the header has no alignment.
+/// A public file. Alignment 1 omits the alignment from the section's header.
 pub fn public_file(minor: u8, sections: &[(u8, usize, Vec<u8>)]) -> Vec<u8> {
     let mut out = public_header(minor);
     for (id, align, payload) in sections {
@@ -240,7 +240,7 @@ pub fn spec_file(sections: &[(u8, usize, Vec<u8>)]) -> Vec<u8> {
     spec_file_with(sections, |_| {})
 }
 
-/// A specification file whose descriptors are changed before they are written.
+/// A specification file. `change` modifies the descriptors before they are written.
 pub fn spec_file_with(sections: &[(u8, usize, Vec<u8>)], change: impl FnOnce(&mut Vec<Descriptor>)) -> Vec<u8> {
     let mut out = spec_header();
     out.put_varint(sections.len() as u64 + 1);

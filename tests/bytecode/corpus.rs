@@ -1,4 +1,5 @@
-//! Files of a real producer: they read, agree with an independent decoder, and write back to the same bytes.
+//! Files of real producers: they can be read, match an independent decoder's output, and are written back to the same
+//! bytes.
 
 use crate::dump::dump;
 use std::path::PathBuf;

@@ -1,7 +1,8 @@
-//! Damaged files give clean errors or read as something else; nothing panics, hangs or grows.
+//! Damaged files cause clean errors or decode as something else. Nothing panics, hangs or exhausts memory.
 //!
-//! Every prefix and every byte of files up to [`whole`] bytes; of longer ones, a sample. `TILEIR_FULL=1` takes every
-//! byte of all files but those of the specification container that are long because splats are written out there.
+//! The tests use every prefix and every byte of files up to [`whole`] bytes, and a sample of longer ones. With
+//! `TILEIR_FULL=1` they use every byte of all files, except files of the specification container that are long
+//! because splats are expanded.
 
 use crate::corpus::supported;
 use std::{
@@ -14,18 +15,18 @@ fn full() -> bool {
     std::env::var("TILEIR_FULL").is_ok_and(|v| v == "1")
 }
 
-/// Longest file that is swept whole.
+/// Size of the longest file that is tested completely.
 fn whole() -> usize {
     if full() { 16 << 10 } else { 1000 }
 }
 
-/// The places to damage: all, or about `sample` of them.
+/// The offsets to damage: all, or about `sample` of them.
 fn places(data: &[u8], sample: usize) -> impl Iterator<Item = usize> {
     let step = if data.len() <= whole() { 1 } else { 1 + data.len() / sample };
     (0..data.len()).step_by(step)
 }
 
-/// The corpus, each 13.1 file in both containers.
+/// The corpus, with each 13.1 file in both containers.
 fn inputs() -> Vec<(String, Vec<u8>)> {
     let mut inputs = Vec::new();
     for (name, data) in supported() {
@@ -38,7 +39,7 @@ fn inputs() -> Vec<(String, Vec<u8>)> {
     inputs
 }
 
-/// A generator of test inputs: fixed seed, good enough bits.
+/// A generator of test inputs with a fixed seed.
 pub struct Random(pub u64);
 
 impl Random {
@@ -100,12 +101,12 @@ fn flipped_bytes_are_harmless() {
     let public = swept.iter().filter(|name| !name.contains("(specification)")).count();
     assert!(public >= 20 && swept.len() > public, "{swept:?}");
     assert!(slowest.0 < Duration::from_secs(1), "{slowest:?}");
-    // Most bytes of the specification files are elements of constants, which may be anything.
+    // Most bytes of the specification files are elements of constants, for which any value is valid.
     assert!(refused > 1000 && accepted > 1000);
 }
 
-/// The fuzz targets' bodies over the corpus, with a fixed sequence of damage. `TILEIR_FUZZ_RUNS` sets the number of
-/// runs.
+/// Runs the bodies of the fuzz targets over the corpus with a fixed sequence of damage. `TILEIR_FUZZ_RUNS` sets the
+/// number of runs.
 #[test]
 fn fuzz_bodies_over_the_corpus() {
     let runs = std::env::var("TILEIR_FUZZ_RUNS").ok().and_then(|v| v.parse().ok()).unwrap_or(20_000u64);
@@ -120,7 +121,7 @@ fn fuzz_bodies_over_the_corpus() {
     }
     for run in 0..runs {
         let (_, data) = &inputs[random.next() as usize % inputs.len()];
-        // Short files are as good as long ones here, and much cheaper.
+        // Short files test as much as long ones here, and are much faster.
         if data.len() > 4000 {
             continue;
         }

@@ -1,7 +1,7 @@
-//! Every diagnostic is reached by a file that deserves it.
+//! Every diagnostic is reported for some file.
 //!
-//! [`cases`] holds the files with the exact report each must get. `diagnostics.tsv` lists the texts that the format's
-//! documents quote, each with the case that reaches it or the reason why no file can.
+//! [`cases`] contains files with the exact report for each. `diagnostics.tsv` lists the texts that the format's
+//! documents quote, each with the case that reports it or the reason why no file can.
 
 use crate::bytes::*;
 use crate::roundtrip::debug_section;
@@ -26,12 +26,12 @@ const CONSTANT: Class = Class::Section(SectionId::Constant);
 const DEBUG: Class = Class::Section(SectionId::Debug);
 const GLOBAL: Class = Class::Section(SectionId::Global);
 
-/// `assume` on the argument with these bytes as its predicate, at the end of the body.
+/// An `assume` on the argument, at the end of the body, with these bytes as its predicate.
 fn assume(attr: &[u8]) -> Vec<u8> {
     Pieces::raw_body(&[&[0x06, ty::TILE][..], attr].concat()).public(1)
 }
 
-/// A type appended to the table.
+/// The standard parts with a type appended to the table.
 fn with_type(minor: u8, record: &[u8]) -> Vec<u8> {
     Pieces::new().with(|p| p.types.push(record.to_vec())).public(minor)
 }
@@ -58,7 +58,7 @@ fn cut(mut data: Vec<u8>, length: usize) -> Vec<u8> {
     data
 }
 
-/// Replaces the payload of a section of the standard pieces.
+/// Replaces the payload of a section of the standard parts.
 fn replace(id: u8, payload: &[u8]) -> Vec<u8> {
     let p = Pieces::new().with(|p| {
         p.constants = vec![vec![1, 0]];
@@ -70,7 +70,7 @@ fn replace(id: u8, payload: &[u8]) -> Vec<u8> {
     public_file(1, &sections)
 }
 
-/// Bytes after the specification's version block.
+/// The specification's magic and version, followed by these bytes.
 fn spec_tail(tail: &[u8]) -> Vec<u8> {
     [SPEC_MAGIC, &[13, 1, 0], tail].concat()
 }
@@ -90,7 +90,7 @@ fn nested_ifs(levels: usize) -> Vec<u8> {
     for _ in 0..levels {
         body.extend([0x32, 0, 0, 2, 1, 0, 2]);
     }
-    // Innermost first: an operation, its terminator, and an empty else on the way out.
+    // Innermost first: an operation, its terminator, and the empty `else` of the enclosing `if`.
     for _ in 0..levels {
         body.extend([0x44, ty::TOKEN, 0x6D, 0, 0, 0]);
     }
@@ -126,9 +126,9 @@ fn cases() -> Vec<Case> {
     case("non-canonical", STRUCTURAL, [SPEC_MAGIC, &[0x8D, 0, 1, 0]].concat(), "non-canonical VarInt");
     case("varint-11-bytes", STRUCTURAL, [SPEC_MAGIC, &[0xFF; 11]].concat(), "VarInt does not fit in 64 bits");
     case("dialect-count", STRUCTURAL, spec_tail(&[0xFF, 0xFF, 3]),
-        "failed to read number of dialects: 65535 records cannot fit in the 0 bytes that are left");
+        "failed to read number of dialects: 65535 records cannot fit in the remaining 0 bytes");
     case("section-count", STRUCTURAL, [spec_header(), vec![0x7F]].concat(),
-        "failed to read number of sections: 127 records cannot fit in the 0 bytes that are left");
+        "failed to read number of sections: 127 records cannot fit in the remaining 0 bytes");
     case("end-aligned-spec", STRUCTURAL, descriptors(|d| d.last_mut().unwrap().alignment = 4), "end section should not have alignment flag set");
     case("end-not-last-spec", STRUCTURAL, descriptors(|d| d.rotate_right(1)), "end section is not the last section");
     case("end-missing-spec", STRUCTURAL, descriptors(|d| d.last_mut().unwrap().kind = 6), "end section is missing");
@@ -137,11 +137,11 @@ fn cases() -> Vec<Case> {
     case("unknown-section-spec", STRUCTURAL, descriptors(|d| d[0].kind = 7), "unknown section ID: 7");
     case("overlap", STRUCTURAL, descriptors(|d| d[1].offset = d[0].offset), "type section overlaps function section");
     case("out-of-bounds", STRUCTURAL, descriptors(|d| { d[0].offset = 1 << 40; d[0].length = 7; }),
-        "function section at [1099511627776, 1099511627783) lies outside of the data of 232 bytes");
+        "function section at [1099511627776, 1099511627783) is outside the 232 bytes of the file");
     case("offset-overflow", STRUCTURAL, descriptors(|d| { d[0].offset = u64::MAX - 7; d[0].length = u64::MAX; }),
-        "function section at [18446744073709551608, 36893488147419103223) lies outside of the data of 232 bytes");
+        "function section at [18446744073709551608, 36893488147419103223) is outside the 232 bytes of the file");
     case("in-header", STRUCTURAL, descriptors(|d| { d[0].offset = 0; }),
-        "function section at [0, 14) lies outside of the data of 232 bytes");
+        "function section at [0, 14) is outside the 232 bytes of the file");
     case("duplicate-spec", STRUCTURAL, descriptors(|d| d[1].kind = d[0].kind), "duplicate function section");
     case("misaligned-spec", STRUCTURAL, descriptors(|d| d[0].alignment = 3), "invalid alignment value: 3");
 
@@ -163,11 +163,11 @@ fn cases() -> Vec<Case> {
 
     // Tables.
     case("string-count", STRING, replace(1, &[5, 0, 0, 0]),
-        "failed to read number of strings: 5 records cannot fit in the 3 bytes that are left");
+        "failed to read number of strings: 5 records cannot fit in the remaining 3 bytes");
     case("string-order", STRING, replace(1, &table_with_offsets(4, &[0, 3, 1], b"abc")),
         "invalid string start indices: end (1) is less than start (3) for string 1");
     case("string-bounds", STRING, replace(1, &table_with_offsets(4, &[0, 4], b"abc")),
-        "invalid string start index 4 for string 1: the first must be 0 and all must lie in the data of 3 bytes");
+        "invalid string start index 4 for string 1: the first must be 0 and all must be within the 3 bytes of data");
     case("string-trailing", STRING, replace(1, &[0, 0, 0, 0, 0]), "1 bytes left over in string");
     case("constant-order", CONSTANT, replace(4, &table_with_offsets(8, &[0, 2, 1], &[1, 0, 0])),
         "invalid constant start indices: end (1) is less than start (2) for constant 1");
@@ -184,7 +184,7 @@ fn cases() -> Vec<Case> {
     case("pointee", TYPE, with_type(1, &[12, 77]), "failed to get pointeeType type");
     case("element", TYPE, with_type(1, &[13, 77, 0]), "failed to get elementType type");
     case("shape", TYPE, with_type(1, &[13, 0]), "failed to read shape");
-    case("shape-count", TYPE, with_type(1, &[13, 0, 9]), "failed to read shape: 9 records cannot fit in the 0 bytes that are left");
+    case("shape-count", TYPE, with_type(1, &[13, 0, 9]), "failed to read shape: 9 records cannot fit in the remaining 0 bytes");
     case("strides", TYPE, with_type(1, &[14, 0, 0]), "failed to read strides");
     case("tile-shape", TYPE, with_type(1, &[15]), "failed to read tile_shape data");
     case("tensor-view", TYPE, with_type(1, &[15, 0, 77]), "failed to get tensor_view type");
@@ -234,7 +234,7 @@ fn cases() -> Vec<Case> {
     case("location-run-long", FUNC, Pieces::new().with(|p| {
         p.debug = Some(debug_section(&[&[0, 0, 0]], &[]));
         p.functions = vec![function(0, 2, 2, 1, &[], RETURN)];
-    }).public(1), "1 entries are left over in the locations of function 'k'");
+    }).public(1), "the locations of function 'k' have 1 extra entries");
 
     // Operations.
     case("opcode", FUNC, Pieces::raw_body(&[0xDC]).public(1), "failed to read operation opcode.");
@@ -298,7 +298,7 @@ fn cases() -> Vec<Case> {
     case("attr-dense-element", CONSTANT, spec_constant(&[4, ty::PTR]), "failed to read valid MLIR Type for self-contained DenseElementsAttr");
     case("attr-dense-shape", CONSTANT, spec_constant(&[4, 0]), "failed to read shape for DenseElementsAttr");
     case("attr-dense-values", CONSTANT, spec_constant(&[&[4, 0][..], &i64s(&[1 << 20])].concat()), "failed to read values data");
-    // Three conditions, and a fourth bit.
+    // Three i1 elements, and a fourth bit.
     case("attr-dense-value", CONSTANT, spec_constant(&[&[4, 6][..], &i64s(&[3]), &[0x0D]].concat()), "array contains unsupported value 13");
     case("attr-dense-strings", CONSTANT, spec_constant(&[5, 0]), "failed to read number of string attrs in DenseElementsAttr");
     case("attr-dense-string", CONSTANT, spec_constant(&[5, 0, 1, 0x80]), "failed to read string in DenseElementsAttr");
@@ -326,7 +326,7 @@ fn cases() -> Vec<Case> {
     case("attr-key-twice", CONSTANT, spec_constant(&[17, 2, 1, 15, 1, 1, 15, 1]), "duplicate attribute name 'a' for DictionaryAttr element 1");
     case("attr-trailing", CONSTANT, spec_constant(&[15, 1, 0]), "1 bytes left over in constant");
 
-    // The same kinds under their public numbers.
+    // The same kinds with their public tags.
     case("public-tag-13", FUNC, assume(&[13]), "unsupported AttributeTag 13 for self-contained attribute");
     case("public-divisor", FUNC, assume(&[8]), "failed to read divisor for DivByAttr");
     case("public-bounded", FUNC, assume(&[12]), "failed to read flags byte for BoundedAttr");
@@ -356,7 +356,7 @@ fn cases() -> Vec<Case> {
     case("debug-sub-unit", DEBUG, with_debug(&[&[5, 1, 1, 0, 0, 9]]), "failed to read compile unit attribute when parsing DISubprogramAttr");
     case("debug-callee", DEBUG, with_debug(&[&[6, 9]]), "failed to read callee attribute when parsing CallSiteLoc");
     case("debug-caller", DEBUG, with_debug(&[&[6, 0]]), "failed to read caller attribute when parsing CallSiteLoc");
-    // The records that the specification container has for itself: a file, a unit of it, a subprogram.
+    // The records that are specific to the specification container: a file, a unit in it, a subprogram.
     let (file, unit, function): (&[u8], &[u8], &[u8]) = (&[2, 1, 2], &[1, 0, 1, 0], &[5, 1, 0, 0, 0, 7, 0, 0]);
     let records = [
         ("spec-unit-file", &[1][..], "failed to read file attribute when parsing DICompileUnitAttr"),
@@ -387,7 +387,7 @@ fn cases() -> Vec<Case> {
     let chain: Vec<&[u8]> = chain.iter().map(|r| &r[..]).collect();
     case("debug-depth", DEBUG, with_debug(&chain), "debug attributes are nested too deeply");
 
-    // Strictness: the public container tolerates overlong integers unless told not to.
+    // The public container accepts overlong integers unless the reader is strict.
     let overlong = Pieces::body(&[0x44, 0x85, 0]).public(1);
     assert!(read(&overlong, &ReadOptions::default()).is_ok());
     cases.push(Case { name: "non-canonical-strict", data: overlong, strict: true, text: "non-canonical VarInt", class: FUNC });
@@ -413,8 +413,8 @@ fn every_case_gets_its_report() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// The rows of `diagnostics.tsv`: text, then the case that reaches it, or `translate` where a test of `translate.rs`
-/// does, because the text is raised when MLIR's operations are built.
+/// Checks the rows of `diagnostics.tsv`: a text, then the case that reports it. For `translate`, a test in
+/// `translate.rs` does, because the text is reported when MLIR's operations are built.
 #[test]
 fn quoted_texts_are_reached() {
     let cases = cases();
@@ -432,7 +432,7 @@ fn quoted_texts_are_reached() {
         let case = cases.iter().find(|c| c.name == case).unwrap_or_else(|| panic!("no case {case}"));
         let error = read(&case.data, &ReadOptions { strict: case.strict, ..ReadOptions::default() }).unwrap_err();
         let got = format!("{error}\n{}", error.context().unwrap_or_default());
-        // A quoted text may be a fragment around values.
+        // A quoted text may be a fragment between values.
         let mut rest = got.as_str();
         for fragment in text.split('…') {
             let at = rest.find(fragment).unwrap_or_else(|| panic!("{}: {got:?} lacks {fragment:?}", case.name));
@@ -443,7 +443,8 @@ fn quoted_texts_are_reached() {
 
 #[test]
 fn offsets_and_second_lines() {
-    // Facts of the vendor's command: the version is judged at offset 12, trailing bytes where they start.
+    // Properties of the vendor's command: errors in the version are reported at offset 12, trailing bytes at their
+    // start.
     let e = read(&public_header(6), &ReadOptions::default()).unwrap_err();
     assert_eq!((e.offset(), e.context().as_deref()), (12, Some("error at offset 12: failed to parse bytecode header")));
     let mut data = Pieces::new().public(1);

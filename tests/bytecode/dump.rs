@@ -1,4 +1,4 @@
-//! Prints a decoded module in the format of `tests/tools/decode.py -v`, an independent decoder, so that the two can be
+//! Prints a decoded module in the format of the independent decoder `tests/tools/decode.py -v`, so the two can be
 //! compared line by line.
 
 use std::fmt::Write;
@@ -22,7 +22,7 @@ pub fn dump(m: &Module) -> String {
     d.out
 }
 
-/// The dump with constants by content instead of by index: pools may be ordered differently.
+/// The dump with the contents of constants instead of their indices, because pools may be ordered differently.
 pub fn dump_without_constants(m: &Module) -> String {
     let mut text = String::new();
     for part in dump(m).split("const#") {

@@ -1,7 +1,7 @@
-//! Reading stays small and fast: peak memory against the size of the input, and throughput.
+//! The reader is fast and its memory use is bounded: peak memory relative to the input's size, and throughput.
 //!
-//! Run with `--release --nocapture` for figures that mean something; throughput is only asserted there. It is measured
-//! in time on the processor, so that a busy machine does not look like a slow reader.
+//! Run with `--release --nocapture` for meaningful figures; throughput is only checked there. It is measured in
+//! processor time, so other load on the machine does not matter.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -9,28 +9,28 @@ use std::sync::{LazyLock, Mutex};
 use std::time::{Duration, Instant};
 use tile_bytecode::*;
 
-/// Counts live bytes and remembers the most.
+/// Counts live bytes and records the peak.
 struct Counting;
 
 static LIVE: AtomicUsize = AtomicUsize::new(0);
 static PEAK: AtomicUsize = AtomicUsize::new(0);
 
-// SAFETY: every call is passed on to the system allocator unchanged; only counters are kept besides.
+// SAFETY: every call is forwarded to the system allocator unchanged; only counters are updated in addition.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, l: Layout) -> *mut u8 {
         PEAK.fetch_max(LIVE.fetch_add(l.size(), Relaxed) + l.size(), Relaxed);
-        // SAFETY: the caller's promise about the layout is handed on.
+        // SAFETY: the caller guarantees a valid layout.
         unsafe { System.alloc(l) }
     }
 
     unsafe fn dealloc(&self, p: *mut u8, l: Layout) {
         LIVE.fetch_sub(l.size(), Relaxed);
-        // SAFETY: the pointer came from `alloc` above, hence from the system allocator, with this layout.
+        // SAFETY: the pointer came from `alloc` above, so from the system allocator with this layout.
         unsafe { System.dealloc(p, l) }
     }
 
     unsafe fn realloc(&self, p: *mut u8, l: Layout, size: usize) -> *mut u8 {
-        // A block shrinks where it is; to grow, it may have to move, and is there twice for a moment.
+        // A shrinking block stays in place. A growing one may move and briefly exists twice.
         if size <= l.size() {
             LIVE.fetch_sub(l.size() - size, Relaxed);
         } else {
@@ -42,13 +42,13 @@ unsafe impl GlobalAlloc for Counting {
     }
 }
 
-/// The counters belong to one test at a time.
+/// Only one test at a time may use the counters.
 static TURN: Mutex<()> = Mutex::new(());
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Time that this thread has spent on a processor; where the system does not say, time.
+/// Processor time of this thread, or elapsed time if the system does not provide it.
 fn cpu_time() -> Duration {
     static START: LazyLock<Instant> = LazyLock::new(Instant::now);
     let known = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
@@ -56,11 +56,11 @@ fn cpu_time() -> Duration {
     nanoseconds.map_or_else(|| START.elapsed(), Duration::from_nanos)
 }
 
-/// What a reading cost.
+/// The cost of reading a file.
 struct Cost {
-    /// Megabytes a second.
+    /// Megabytes per second.
     speed: f64,
-    /// Most memory at any time, and memory of the module, for each byte of the file.
+    /// Peak memory, and memory of the module, per byte of the file.
     peak: f64,
     kept: f64,
 }
@@ -126,7 +126,7 @@ fn large_modules() {
 
 const RETURN: &[u8] = &[0x5C, 0, 0];
 
-/// Bytes of a function record `k: (tile<i1>) -> ()` with this body.
+/// The bytes of a function record `k: (tile<i1>) -> ()` with this body.
 fn function(body: &[u8]) -> Vec<u8> {
     let mut record = vec![0, 3, 2, 0];
     varint::Encode::put_varint(&mut record, body.len() as u64);
@@ -152,7 +152,7 @@ fn module(functions: Vec<u8>) -> Vec<u8> {
     public(&[(2, 8, functions), (5, 4, types.concat()), (1, 4, vec![1, 0xCB, 0xCB, 0xCB, 0, 0, 0, 0, b'k'])])
 }
 
-/// The worst of some files, which must be below the limit.
+/// Checks that the worst of some files is below the limit.
 fn worst<'a>(limit: f64, files: impl IntoIterator<Item = (&'a str, Vec<u8>)>) {
     let mut largest = (0.0, "");
     for (what, functions) in files {
@@ -166,7 +166,7 @@ fn worst<'a>(limit: f64, files: impl IntoIterator<Item = (&'a str, Vec<u8>)>) {
     assert!(largest.0 < limit, "{}: peak memory is {:.2} times the input", largest.1, largest.0);
 }
 
-/// Files of the shortest records there are: each byte of them becomes as much memory as a byte can.
+/// Files of the shortest possible records, which use the most memory per byte.
 #[test]
 fn short_records() {
     let _turn = TURN.lock();
@@ -176,7 +176,8 @@ fn short_records() {
         section.extend(function(RETURN).repeat(300_000));
         section
     };
-    // A loop of one operation, and what follows it: values inside of a region part wire numbers from values.
+    // A loop with one operation, and an operation after it: values inside a region make wire numbers and values
+    // diverge.
     let for_loop = [0x29, 0, 3, 0, 0, 0, 1, 1, 1, 2, 2, 0x44, 1, 0x11, 0, 0, 0x44, 1];
     worst(
         12.0,
@@ -194,7 +195,7 @@ fn short_records() {
     );
 }
 
-/// Attributes that are all different cost more: they are kept as trees, and in a table that finds equal ones.
+/// Distinct attributes need more memory: they are stored as trees and in a table for interning.
 #[test]
 fn distinct_attributes() {
     let _turn = TURN.lock();
@@ -217,8 +218,8 @@ fn distinct_attributes() {
     );
 }
 
-/// Every prefix and every flipped byte (three values) of the shorter files of the corpus: a number that damage has made
-/// huge must not be believed.
+/// Every prefix and every flipped byte (three values) of the shorter files of the corpus: the reader must not
+/// allocate for a count that damage has made huge.
 #[test]
 fn damaged_files() {
     const SMALL: usize = 1000;

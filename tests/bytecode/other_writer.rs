@@ -1,5 +1,6 @@
-//! Another implementation of the format: the crate `cutile-ir`, which NVIDIA's front end for Rust writes bytecode with.
-//! What it writes is read and written again, and it reads the tables of what is written here.
+//! Interoperability with another implementation of the format: the crate `cutile-ir`, with which NVIDIA's front end
+//! for Rust writes bytecode. Its output is read and written again, and it reads the tables of files that are written
+//! here.
 
 use cutile_ir::builder::{OpBuilder, append_op, build_single_block_region};
 use cutile_ir::bytecode::{BytecodeVersion, Opcode, write_bytecode_version};
@@ -20,7 +21,7 @@ fn tile(shape: &[i64], element: ScalarType) -> Type {
     Type::Tile(TileType { shape: shape.to_vec(), element_type: TileElementType::Scalar(element) })
 }
 
-/// An entry with one op, whose operands are the entry's arguments.
+/// An entry with one op whose operands are the entry's arguments.
 fn one_op(opcode: Opcode, arguments: &[Type], results: &[Type], attributes: &[(&str, Attribute)]) -> Module {
     let mut module = Module::new("m");
     let (region, block, values) = build_single_block_region(&mut module, arguments);
@@ -75,7 +76,7 @@ fn multicast(opcode: Opcode, with_token: bool) -> Module {
     one_op(opcode, &arguments, &results, &attributes)
 }
 
-/// Each op, the minor number of the version that has it, and a module.
+/// Each op with the minor number of the version that introduced it, and a module.
 fn modules() -> Vec<(&'static str, u8, Module)> {
     let (small, big) = (tile(&[4], ScalarType::F32), tile(&[8], ScalarType::F32));
     let (integers, index) = (tile(&[4], ScalarType::I32), tile(&[], ScalarType::I32));

@@ -4,7 +4,7 @@ use crate::bytes::{Pieces, function, i32s, i64s};
 use crate::roundtrip::debug_section;
 use tile_bytecode::*;
 
-/// `@k` has an argument for each operand that a record below refers to.
+/// The signature of `@k`, with an argument for each operand that a record below refers to.
 const SIGNATURE: u8 = 11;
 const RETURN: &str = "5c 00 00";
 
@@ -12,7 +12,7 @@ fn bytes(text: &str) -> Vec<u8> {
     text.split_whitespace().map(|b| u8::from_str_radix(b, 16).unwrap()).collect()
 }
 
-/// The types of the records: since 13.4 pointers and tensor views begin with flags.
+/// The types of the records. Since 13.4, pointers and tensor views begin with flags.
 fn types(minor: u8) -> Vec<Vec<u8>> {
     let flags: &[u8] = if minor >= 4 { &[0] } else { &[] };
     let padding: (&[u8], &[u8]) = if minor >= 3 { (&[0], &[]) } else { (&[], &[0]) };
@@ -33,7 +33,7 @@ fn types(minor: u8) -> Vec<Vec<u8>> {
 }
 
 fn pieces(minor: u8, body: &[u8]) -> Pieces {
-    // Since 13.5 hints and attributes of the arguments are always there.
+    // Since 13.5, hints and attributes of the arguments are always present.
     let attributes: &[u8] = if minor >= 5 { &[0x0B, 0, 0x06, 0] } else { &[] };
     let functions = vec![function(0, SIGNATURE, 2, 0, attributes, body)];
     Pieces { types: types(minor), functions, ..Pieces::new() }
@@ -48,18 +48,18 @@ fn options() -> ReadOptions {
 }
 
 fn written(m: &Module, minor: u8) -> Result<Vec<u8>, String> {
-    // Files here end their functions without padding, also where a version changes their length.
+    // Functions in these files end without padding, even if their length depends on the version.
     let mut m = m.clone();
     m.layout.pad_functions = false;
     write(&m, Profile::Public, Version::new(13, minor)).map_err(|e| e.to_string())
 }
 
-/// Whether the file holds this record and nothing else.
+/// Whether the file contains exactly this record.
 fn body_of(file: &[u8], minor: u8, record: &str) -> bool {
     file == self::file(minor, record)
 }
 
-/// Mnemonic, the version that has the record, and the record.
+/// Mnemonic, the version that introduced the record, and the record.
 const RECORDS: &[(&str, u8, &str)] = &[
     ("insert", 4, "76 01 08 04 05 04 03 03"),
     ("gdc_launch_dependents_tko", 4, "77 07 00"),
@@ -93,7 +93,7 @@ fn new_operations() {
     }
 }
 
-/// A value that a version added to an enumeration.
+/// Values that a version added to an enumeration.
 #[test]
 fn new_values() {
     const NEAREST_AWAY: &str = "2a 08 07 04";
@@ -106,7 +106,7 @@ fn new_values() {
     assert!(error.contains("enum value 7 is not available in bytecode version 13.3"), "{error}");
 }
 
-/// Nothing limits the indices of an access in an old file, which has no list of promises. A list has room for more than
+/// A file without the list of promises does not limit the number of indices. The list has room for more promises than
 /// a view has dimensions.
 #[test]
 fn more_indices_than_promises() {
@@ -118,8 +118,8 @@ fn more_indices_than_promises() {
     assert_eq!(written(&m, 4).unwrap_err(), "malformed 'inbounds'");
 }
 
-/// The version that changed a record, the record before and after without what is new, the record with it, and what a
-/// writer of the version before says of that.
+/// The version that changed a record; the record before the change; the record after it without the new field; the
+/// record with the field; and the error when the latter is written for the previous version.
 const CHANGES: &[(u8, &str, &str, &str, &str)] = &[
     (
         4,
@@ -221,7 +221,7 @@ fn functions_have_hints_and_attributes_of_arguments() {
     let refusal = "optional attribute 'arg_attrs' is provided but requires bytecode version 13.5, targeting 13.4";
     assert_eq!(written(&m, 4).unwrap_err(), refusal);
 
-    // Before 13.5 a flag says that there are hints.
+    // Before 13.5, a flag says whether hints are present.
     let m = read(&of(5, 2, &[&hints[..], &[0x06, 0]].concat()), &options()).unwrap();
     assert_eq!(written(&m, 4).unwrap(), of(4, 6, &hints));
     let m = read(&of(5, 2, &[0x0B, 0, 0x06, 0]), &options()).unwrap();
@@ -294,10 +294,10 @@ fn previews() {
     let data = tagged(5, 1, plain);
     let m = read(&data, &ReadOptions { preview: true, ..options() }).unwrap();
     assert_eq!(write(&m, Profile::Public, m.version).unwrap(), data);
-    // Before 13.5 the tag says nothing.
+    // Before 13.5, the tag has no meaning.
     assert!(read(&tagged(4, 3, plain), &options()).is_ok());
     let call = "82 80 01 00 00 00 00";
-    assert!(error(&tagged(5, 1, call), true).contains("'cuda_tile.preview$call' calls a function of a library"));
+    assert!(error(&tagged(5, 1, call), true).contains("'cuda_tile.preview$call' calls a library function"));
     for minor in [4, 5] {
         let message = format!("unsupported opcode 16386 for bytecode version 13.{minor}");
         assert!(error(&file(minor, call), true).contains(&message));

@@ -1,4 +1,4 @@
-//! Worked examples of the format's documents, and what must survive a round trip.
+//! Worked examples from the format's documents, and properties that a round trip must preserve.
 
 use crate::bytes::*;
 use tile_bytecode::*;
@@ -43,7 +43,7 @@ fn store_example() {
          85 2A 04  06 CB*3  00*4 01 00 00 00 03 00 00 00 06 00 00 00 0A 00 00 00 0D 00 00 00
                    03  0C 00  0D 01 00  10 01 02 00  0D 00 00  11
          81 09 04 CB*3  01 CB*3 00*4 6B  00");
-    // The listing leaves one run of padding open; the total is what the document says.
+    // The document omits one run of padding; the total matches its figure.
     let data = {
         let mut fixed = data.clone();
         let types = fixed.windows(3).position(|w| w == [0x85, 0x2A, 0x04]).unwrap() + 3;
@@ -62,13 +62,13 @@ fn store_example() {
     assert_eq!(store.attr(0), Some(AttrValue::Enum(0)));
     assert_eq!(store.attr(1), None);
     assert_eq!(again(&data), data);
-    // The 13.3 file differs in the version only.
+    // The 13.3 file differs only in the version.
     let mut newer = data.clone();
     newer[9] = 3;
     assert_eq!(write(&m, Profile::Public, schema::V13_3).unwrap(), newer);
 }
 
-/// `%c = addi %a, %b : tile<8xi32>` in the specification container: seven bytes.
+/// `%c = addi %a, %b : tile<8xi32>` in the specification container takes seven bytes.
 #[test]
 fn specification_record() {
     let record = hex("03 7F 03 02 04 05 00");
@@ -88,7 +88,7 @@ fn specification_record() {
 /// Location 0 is one byte `00`, location 1 is `01`.
 #[test]
 fn specification_locations() {
-    // 0 file, 1 unit, 2 subprogram, 3 and 4 locations in it.
+    // 0 is the file, 1 the unit, 2 the subprogram, 3 and 4 are locations in it.
     let debug = debug_section(
         &[&[3]],
         &[&[2, 1, 2], &[1, 0, 1, 0], &[5, 1, 0, 0, 0, 1, 0, 0], &[4, 2, 0, 7, 9], &[4, 2, 0, 8, 9]],
@@ -102,7 +102,7 @@ fn specification_locations() {
     assert_eq!(f.location, Some(Some(DebugId(3))));
     let locations: Vec<_> = f.body.all_ops().map(|o| o.location()).collect();
     assert_eq!(locations, [Some(DebugId(3)), Some(DebugId(4)), None, None]);
-    // The public container counts from 1 and lists locations by position.
+    // The public container counts from 1 and stores locations by position.
     let public = write(&m, Profile::Public, schema::V13_1).unwrap();
     let m2 = read(&public, &options()).unwrap();
     assert_eq!(m2.debug.len(), m.debug.len());
@@ -135,7 +135,7 @@ pub fn debug_section(runs: &[&[u64]], attrs: &[&[u8]]) -> Vec<u8> {
     out
 }
 
-/// The document's well-formed pair: a file, and a block whose scope and file are both that file.
+/// The document's example of a valid table: a file, and a block with that file as its scope and file.
 #[test]
 fn specification_debug_example() {
     let mut p = Pieces::spec_new();
@@ -145,7 +145,7 @@ fn specification_debug_example() {
     assert_eq!(m.debug[1], DebugAttr::LexicalBlock { scope: file, file, line: 42, column: 0 });
 }
 
-/// 13.1 to 13.3 differ in these encodings.
+/// Partition views are encoded differently in 13.1 and 13.3.
 #[test]
 fn partition_view_layouts() {
     let old = hex("0F 01 10 00 00 00 09 01 00 00 00 00 00");
@@ -183,7 +183,7 @@ fn older_files_fill_in_defaults() {
     assert_eq!(ops[5], ("exp", Some(AttrValue::Enum(5))));
     let print = b.all_ops().nth(1).unwrap();
     assert_eq!(print.result_types().collect::<Vec<_>>(), [TypeId(ty::TOKEN.into())]);
-    // Newer files say all of it, and older ones again none.
+    // Newer files contain all fields, and files written for older versions omit them again.
     let again = |m: &Module, v| read(&write(m, Profile::Public, v).unwrap(), &options()).unwrap();
     let newest = again(&m, schema::V13_3);
     assert_eq!(
@@ -208,7 +208,7 @@ fn implied_token_type_is_not_written_unless_needed() {
     assert_eq!(read(&newer, &options()).unwrap().declared_types, 11);
 }
 
-/// Public to specification and back: the same operations on the same values.
+/// Converting to the specification container and back preserves all operations and values.
 #[test]
 fn corpus_through_the_specification_container() {
     let mut converted = 0;
@@ -228,7 +228,7 @@ fn corpus_through_the_specification_container() {
     assert!(converted > 80, "{converted}");
 }
 
-/// Every corpus file in every version that can express it, and a second writing that changes nothing.
+/// Writes every corpus file in every version that can express it. Writing it again changes nothing.
 #[test]
 fn corpus_in_other_versions() {
     let (mut written, mut refused) = (0, 0);
@@ -250,7 +250,7 @@ fn corpus_in_other_versions() {
     assert!(written > 300 && refused > 5, "{written} {refused}");
 }
 
-/// A function that is inlined into another: both forms of it that the specification container has.
+/// An inlined function, in both encodings of the specification container.
 fn documented_debug() -> Vec<u8> {
     let attrs: &[&[u8]] = &[
         &[2, 1, 2],                    // 0: the file a in b
@@ -278,7 +278,7 @@ fn records_of_the_specification_container_have_the_documented_layout() {
     let debug = |bytes: &[u8]| read(bytes, &ReadOptions::default()).unwrap().debug;
     assert_eq!(debug(&again), module.debug);
 
-    // The same in the public container: what was inlined is a call site, with a place for each end.
+    // In the public container, the inlined function is a call site with a location for each end.
     let public = write(&module, Profile::Public, module.version).unwrap();
     let public = read(&public, &ReadOptions::default()).unwrap();
     let place = |id: DebugId| match &public.debug[id.index()] {
@@ -292,7 +292,7 @@ fn records_of_the_specification_container_have_the_documented_layout() {
     let at = |line, column| ("b/a".to_owned(), line, column);
     assert_eq!(ends(5), (at(71, 4), at(8, 4)));
     assert_eq!(ends(6), (at(70, 0), at(9, 6)));
-    // And back: locations name files, of which none is new.
+    // And back: locations refer to files, and no file is added.
     let spec = write(&public, Profile::Specification, public.version).unwrap();
     let spec = read(&spec, &ReadOptions::default()).unwrap();
     assert_eq!(spec.debug.iter().filter(|a| matches!(a, DebugAttr::File { .. })).count(), 1);
@@ -301,7 +301,7 @@ fn records_of_the_specification_container_have_the_documented_layout() {
 
 #[test]
 fn types_of_the_specification_container_have_the_documented_layout() {
-    // A tile of 100 elements, and a view of it: sizes are signed LEB128, and the type comes first.
+    // A tile of 100 elements, and a view of it: sizes are signed LEB128, and the view's type comes first.
     let bytes = Pieces::spec_new().with(|p| {
         p.types.push([&[13, ty::I32][..], &i64s(&[100])].concat());
         p.types.push([&[14, ty::F32][..], &i64s(&[64, 200]), &i64s(&[DYNAMIC, 1])].concat());
@@ -336,9 +336,9 @@ fn identities(m: &Module) -> Vec<u64> {
     found
 }
 
-/// A maximum, the place of one, reductions from -1 and -0, a scan and a sum, as cuTile Python writes them: identities
-/// with the sign bit take 65 bits there. What is written again has the form that NVIDIA's compiler reads, which loses
-/// the sign of the other.
+/// A maximum, an argmax, reductions from -1 and -0, a scan and a sum, as written by cuTile Python: identities with
+/// the sign bit set take 65 bits there. This crate writes the 64-bit form, because NVIDIA's compiler loses the sign of
+/// the 65-bit form.
 #[test]
 fn identities_of_65_bits() {
     let data = include_bytes!("f64_identities.tileirbc");

@@ -1,7 +1,7 @@
 //! A module with every operation, attribute kind, element type and debug attribute, in each version.
 //!
-//! The files are stored, and an independent decoder has read them (`tests/tools/corpus_digests.py` writes the digests).
-//! `TILEIR_BLESS=1` stores what is built now.
+//! The files are checked in, and an independent decoder has read them (`tests/tools/corpus_digests.py` writes the
+//! digests). `TILEIR_BLESS=1` replaces them by the current output.
 
 use crate::dump::dump;
 use std::path::PathBuf;
@@ -18,12 +18,12 @@ struct Builder {
     token: TypeId,
     next_location: usize,
     locations: Vec<Option<DebugId>>,
-    /// One for every kind of tagged attribute.
+    /// One attribute of every kind that can be tagged.
     tagged: Vec<Attr>,
     next_tagged: usize,
 }
 
-/// How much of an operation is there.
+/// How many optional parts of an operation are present.
 #[derive(Clone, Copy, PartialEq)]
 enum Fill {
     Least,
@@ -321,7 +321,7 @@ impl Builder {
     }
 }
 
-/// Every operation of the version, with as little and as much as it can have.
+/// Every operation of the version, with the fewest and with the most optional parts.
 pub fn every_operation(version: Version) -> Module {
     let mut b = Builder::new(version);
     for spec in OPS.iter().filter(|s| version.at_least(s.since)) {
@@ -370,7 +370,7 @@ fn every_operation_in_the_specification_container() {
             &read(&write(m, Profile::Public, schema::V13_1).unwrap(), &ReadOptions::default()).unwrap(),
         )
     };
-    // The specification container has one dictionary kind, and one line for a subprogram.
+    // The specification container has a single kind of dictionary, and a single line for a subprogram.
     let normal =
         |m: &Module| public(m).replace("hints<{", "{").replace("}>", "}").replace("scopeLine=4", "scopeLine=3");
     for (a, b) in normal(&m).lines().zip(normal(&built).lines()) {

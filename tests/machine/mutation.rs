@@ -69,7 +69,7 @@ fn processors() -> usize {
 fn survivors_are_explained_and_scores_hold() {
     let subjects = PROGRAMS.map(|name| subject(name, &[None, Some(1), Some(2)]));
     let drawn = mutation::sample(&subjects, &Class::ALL, Some(SAMPLE), 0);
-    let mut judged = mutation::judge(&drawn, processors(), &|_| {});
+    let mut judged = mutation::run_mutants(&drawn, processors(), &|_| {});
     let list = drawn_list();
     let further = |subject: &Subject| {
         if !mutation::drawn_list(&list).contains_key(&*subject.name) {
@@ -135,7 +135,7 @@ fn rounding_modes_are_found_where_rows_are_exact() {
     let survivors = |subject: Subject| {
         let subjects = [subject];
         let drawn = mutation::sample(&subjects, &[Class::Rounding], None, 0);
-        let judged = mutation::judge(&drawn, processors(), &|_| {});
+        let judged = mutation::run_mutants(&drawn, processors(), &|_| {});
         let rounding: Vec<_> = judged.into_iter().filter(|j| j.operator == "another rounding").collect();
         assert_eq!(rounding.len(), 6, "{rounding:?}");
         // Mutants that only change bits within a tolerance are not wrong.

@@ -383,7 +383,7 @@ fn not_an_object() -> Result<(), Failed> {
     let meaning = compile::program(text.as_bytes(), InputKind::Text, &mut |_| {}).map_err(|e| e.to_string())?;
     let found =
         reference::execute(&meaning, &launch, Limits::default(), &mut |_| {}).map(|_| ()).map_err(|e| e.to_string());
-    if !found.as_ref().is_err_and(|e| e.contains("is no address of multicast memory")) {
+    if !found.as_ref().is_err_and(|e| e.contains("is not an address of multicast memory")) {
         return Err(format!("{found:?}").into());
     }
     Ok(())

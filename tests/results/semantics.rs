@@ -9,11 +9,11 @@ use std::path::Path;
 use std::sync::Arc;
 use tile_fuzz::case::{self, Parameter};
 use tile_fuzz::file::{self, File};
-use tile_fuzz::written::{self, Source};
+use tile_fuzz::written::{self, TestSource};
 use tile_interface::InputKind;
 use tile_interp::format::{self, Real, decode};
 use tile_interp::program::{Block, OpKind};
-use tile_interp::types::{Cut, Element, Number, Type};
+use tile_interp::types::{Element, Number, Tiling, Type};
 use tile_targets::Target;
 use tile_test_support::{Failed, Trial, full, listed, root};
 use tileiras::compile;
@@ -64,7 +64,7 @@ fn list(root: &Path) -> Result<Vec<Trial>, String> {
         }));
     }
     trials.push(Trial::test("semantics/every_op_has_its_tests", move || {
-        let read = |(name, source): &(String, Source)| Ok((name.clone(), source.file()?));
+        let read = |(name, source): &(String, TestSource)| Ok((name.clone(), source.file()?));
         let files = files.iter().map(read).collect::<Result<Vec<_>, String>>()?;
         coverage(&files, &rows).map_err(Failed::from)
     }));
@@ -254,10 +254,10 @@ fn note(block: &Block, types: &[Type], seen: &mut Seen) {
     for op in &block.ops {
         let view = op.results.first().map(|r| &types[r.index()]);
         let name = match (&op.kind, view) {
-            (OpKind::MakeView, Some(Type::View(v))) => match v.cut {
-                Cut::Partition { .. } => "make_partition_view",
-                Cut::Strided { .. } => "make_strided_view",
-                Cut::GatherScatter { .. } => "make_gather_scatter_view",
+            (OpKind::MakeView, Some(Type::View(v))) => match v.tiling {
+                Tiling::Partition { .. } => "make_partition_view",
+                Tiling::Strided { .. } => "make_strided_view",
+                Tiling::GatherScatter { .. } => "make_gather_scatter_view",
             },
             (kind, _) => kind.mnemonic(),
         };

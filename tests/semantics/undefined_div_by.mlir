@@ -1,7 +1,7 @@
 // An assumption that does not hold.
 // grid: 1 1 1
 // buffer: i32 8 9
-// error: 'assume' in tile block (0, 0, 0): undefined behaviour: element 1 is 0x9
+// error: 'assume' in tile block (0, 0, 0): undefined behavior: element 1 is 0x9
 cuda_tile.module @m {
   entry @undefined_div_by(%p0: tile<ptr<i32>>) {
     %zero = constant <i32: 0> : tile<i32>

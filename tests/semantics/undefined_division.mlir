@@ -1,7 +1,7 @@
 // Division by zero.
 // grid: 1 1 1
 // buffer: i32 0
-// error: 'divi' in tile block (0, 0, 0): undefined behaviour: division by zero
+// error: 'divi' in tile block (0, 0, 0): undefined behavior: division by zero
 cuda_tile.module @m {
   entry @undefined_division(%p0: tile<ptr<i32>>) {
     %a, %k = load_ptr_tko weak %p0 : tile<ptr<i32>> -> tile<i32>, token

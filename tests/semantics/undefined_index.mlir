@@ -1,7 +1,7 @@
 // An index outside of the index space, not only a tile that sticks out.
 // grid: 1 1 1
 // buffer: i32 1 2 3
-// error: 'load_view_tko' in tile block (0, 0, 0): undefined behaviour: index 2 along dimension 0, whose index space has 2
+// error: 'load_view_tko' in tile block (0, 0, 0): undefined behavior: index 2 is out of bounds: dimension 0 of the index space has size 2
 cuda_tile.module @m {
   entry @undefined_index(%p0: tile<ptr<i32>>) {
     %two = constant <i32: 2> : tile<i32>

@@ -1,7 +1,7 @@
 // A scale below zero.
 // grid: 1 1 1
 // buffer: e4m3 -1.0
-// error: 'mmaf_scaled' in tile block (0, 0, 0): undefined behaviour: a scale is negative
+// error: 'mmaf_scaled' in tile block (0, 0, 0): undefined behavior: a scale is negative
 cuda_tile.module @m {
   entry @undefined_negative_scale(%p0: tile<ptr<f8E4M3FN>>) {
     %q = reshape %p0 : tile<ptr<f8E4M3FN>> -> tile<1x1xptr<f8E4M3FN>>

@@ -1,7 +1,7 @@
 // A tile that sticks out of its view against the promise that it lies inside.
 // grid: 1 1 1
 // buffer: i32 1 2 3
-// error: 'load_view_tko' in tile block (0, 0, 0): undefined behaviour: a tile outside of its view along dimension 0
+// error: 'load_view_tko' in tile block (0, 0, 0): undefined behavior: a tile is outside its view, against 'inbounds', along dimension 0
 cuda_tile.module @m {
   entry @undefined_promise(%p0: tile<ptr<i32>>) {
     %one = constant <i32: 1> : tile<i32>

@@ -8,7 +8,7 @@
 // scalar: i32 12
 // scalar: i32 128
 // scalar: i32 64
-// error: 'make_tensor_view' in tile block (0, 0, 0): undefined behaviour: the stride of dimension 0: element 0 is 0xc, against the promise div_by<8> of
+// error: 'make_tensor_view' in tile block (0, 0, 0): undefined behavior: the stride of dimension 0: element 0 is 0xc, which breaks the promise div_by<8> at
 cuda_tile.module @m {
   entry @undefined_stride(%a: tile<ptr<f16>>, %b: tile<ptr<f16>>, %c: tile<ptr<f16>>, %m: tile<i32>, %sa: tile<i32>, %sc: tile<i32>, %k: tile<i32>, %n: tile<i32>) {
     %a16 = assume div_by<16>, %a : tile<ptr<f16>>

@@ -1,16 +1,16 @@
-//! PTX as machine code.
+//! Assembles PTX into machine code.
 
 use std::env;
 use tile_driver::{ptxas, toolchain::Surroundings};
 use tile_interface::DebugInfo;
 use tile_targets::Target;
 
-/// What ptxas makes of a module, with the resources of its kernels; a warning is an error.
+/// The cubin that ptxas generates from a module, with the resources of its kernels. A warning is an error.
 pub fn assemble(ptx: &str, target: &'static Target, opt_level: u8, debug: DebugInfo) -> Result<ptxas::Cubin, String> {
     assemble_with(ptx, target, opt_level, debug, false)
 }
 
-/// [`assemble`], with all the shared memory that ptxas grants.
+/// As [`assemble`], with the maximum of shared memory that ptxas permits.
 pub fn assemble_with(
     ptx: &str,
     target: &'static Target,

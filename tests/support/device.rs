@@ -9,7 +9,8 @@ use tile_targets::Target;
 pub const ALL_TARGETS: &[&str] =
     &["sm_80", "sm_86", "sm_87", "sm_88", "sm_89", "sm_90", "sm_100", "sm_103", "sm_107", "sm_110", "sm_120", "sm_121"];
 
-/// Targets and levels of this run: one before sm_90 and one after, or one of each generation at three levels.
+/// Targets and levels of this run: one target before sm_90 and one after; with the full tests, one of each generation
+/// at three levels.
 pub fn configurations() -> Vec<(&'static str, u8)> {
     if full() {
         ["sm_80", "sm_90", "sm_100", "sm_120"].iter().flat_map(|&t| [0, 2, 3].map(|l| (t, l))).collect()
@@ -18,19 +19,19 @@ pub fn configurations() -> Vec<(&'static str, u8)> {
     }
 }
 
-/// Schedules of this run; none is the ordinary one.
+/// Schedules of this run; `None` is the ordinary one.
 pub fn schedules() -> &'static [Option<u64>] {
     if full() { &[None, Some(1), Some(2), Some(3), Some(4), Some(5)] } else { &[None, Some(1)] }
 }
 
-/// PTX of a module in the public language.
+/// Compiles a module in the public language to PTX.
 pub fn compile(text: &str, target: &str, opt_level: u8) -> Result<String, String> {
     let target = Target::by_name(target).ok_or("no such target")?;
     let output = kernels::compile(text.as_bytes(), target, opt_level, Emit::Ptx);
     output.map(|o| o.text).map_err(|e| format!("{e}\n{text}"))
 }
 
-/// Compiles for each of the eleven targets and lets ptxas assemble it without a word.
+/// Compiles for each of the eleven targets, and checks that ptxas assembles the PTX without a message.
 pub fn assemble_everywhere(text: &str, opt_level: u8) -> Result<(), String> {
     for name in ALL_TARGETS {
         let target = Target::by_name(name).ok_or("no such target")?;
@@ -39,7 +40,7 @@ pub fn assemble_everywhere(text: &str, opt_level: u8) -> Result<(), String> {
     Ok(())
 }
 
-/// A device and what was put on it.
+/// A device and the arguments of a launch.
 pub struct Run {
     pub device: Device,
     pub arguments: Vec<Arg>,
@@ -52,7 +53,7 @@ impl Default for Run {
 }
 
 impl Run {
-    /// Adds a pointer to memory with the given contents to the arguments.
+    /// Allocates memory with the given contents and appends a pointer to it to the arguments.
     pub fn memory(&mut self, bytes: &[u8]) -> DevicePtr {
         let p = self.device.alloc_from(bytes);
         self.arguments.push(Arg::Ptr(p));
@@ -80,7 +81,7 @@ impl Run {
     }
 }
 
-/// Numbers that are the same in every run.
+/// A pseudorandom sequence that is the same in every run.
 pub struct Numbers(pub u64);
 impl Numbers {
     pub fn draw(&mut self) -> u64 {
@@ -92,7 +93,7 @@ impl Numbers {
     }
 }
 
-/// Little-endian bytes of the low `bits` of each number; two of four bits make a byte.
+/// Little-endian bytes of the low `bits` of each number. Two 4-bit numbers make a byte.
 pub fn pack(values: &[u64], bits: u32) -> Vec<u8> {
     match bits {
         4 => values.chunks(2).map(|pair| (pair[0] | pair.get(1).map_or(0, |high| high << 4)) as u8).collect(),

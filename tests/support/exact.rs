@@ -1,5 +1,5 @@
-//! Programs on numbers that are exact in any order, from the language to results on the simulator of sm_90, against the
-//! reference interpreter.
+//! Compiles and runs programs whose numbers are exact in any order of summation, and compares the results on the
+//! simulator of sm_90 with the reference interpreter.
 
 use std::time::Duration;
 use tile_fuzz::{
@@ -16,7 +16,7 @@ use tile_interp::{
 use tile_targets::Target;
 use tileiras::compile::{self, InProcess};
 
-/// Numbers that look random, the same in each run.
+/// A pseudorandom sequence that is the same in every run.
 pub struct Numbers(u32);
 
 impl Default for Numbers {
@@ -26,7 +26,7 @@ impl Default for Numbers {
 }
 
 impl Numbers {
-    /// Whole numbers from `-most` to `most`, each times `factor`.
+    /// Integers from `-most` to `most`, each times `factor`.
     pub fn buffer(&mut self, count: usize, n: Number, most: i64, factor: f64) -> Parameter {
         let mut number = || {
             self.0 = self.0.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -43,13 +43,13 @@ pub fn scalar(bits: u64) -> Parameter {
     Parameter::Scalar { number: Number::I32, bits }
 }
 
-/// Runs a program, on the ordinary schedule and on unfavourable ones with race detection, and looks whether it
-/// multiplies by instructions of warpgroups.
+/// Runs a program on the ordinary schedule and on adversarial ones with race detection, and checks whether it uses
+/// wgmma.
 pub fn check(text: &str, grid: [u32; 3], parameters: Vec<Parameter>, warpgroups: bool) {
     check_changed(text, grid, parameters, warpgroups, |ptx| ptx);
 }
 
-/// The same with the PTX that `change` makes of what comes out.
+/// As [`check`], with PTX that `change` modifies.
 pub fn check_changed(
     text: &str,
     grid: [u32; 3],
@@ -69,7 +69,7 @@ pub fn check_changed(
         let ptx = change(compiled(text, level, Emit::Ptx));
         let found = ptx.contains("wgmma.mma_async");
         assert_eq!(found, warpgroups, "-O{level}: warpgroup instructions\n{text}");
-        // Products of single warps are tested elsewhere.
+        // Dots of single warps are tested elsewhere.
         let seeds = if !warpgroups || level == 2 { &[Some(7)][..] } else { &[None, Some(1), Some(2)] };
         for seed in seeds {
             let outcome = case.simulate(&ptx, *seed, Duration::from_secs(120));
@@ -81,12 +81,12 @@ pub fn check_changed(
     }
 }
 
-/// What comes out for sm_90.
+/// Compiles for sm_90.
 pub fn compiled(text: &str, level: u8, emit: Emit) -> String {
     compiled_with(text, level, emit, &[])
 }
 
-/// The same with options of the pipeline.
+/// As [`compiled`], with options of the pipeline.
 pub fn compiled_with(text: &str, level: u8, emit: Emit, options: &[(&str, &str)]) -> String {
     let options: Vec<(String, String)> = options.iter().map(|(k, v)| ((*k).into(), (*v).into())).collect();
     let request = CompileRequest {

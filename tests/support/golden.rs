@@ -1,4 +1,4 @@
-//! Known values that tests compare with, in tables of the checkout. `cargo xtask bless` renews them.
+//! Expected values in tables of the checkout. `cargo xtask bless` updates them.
 
 use crate::root;
 use std::{
@@ -8,21 +8,23 @@ use std::{
     io::{Read, Seek, Write},
 };
 
-/// Whether tests write the values that they find in place of comparing them: `TILEIRAS_RENEW` is set, and not to `0`.
+/// Whether tests write the values that they find instead of comparing them: `TILEIRAS_RENEW` is set to anything but
+/// `0`.
 pub fn renews() -> bool {
     env::var_os("TILEIRAS_RENEW").is_some_and(|v| v != "0")
 }
 
 /// Compares a value with the row of a table that begins with `key` and a tab, or writes that row. `None` is the value
-/// of a key without a row. `table` is a path from the root of the checkout; `kind` names it for `cargo xtask bless`.
+/// of a key without a row. `table` is a path from the root of the checkout; `kind` is its name for `cargo xtask
+/// bless`.
 ///
-/// Comments, which begin with `#`, stay at the top, and rows are sorted by their keys.
+/// Comments, which begin with `#`, remain at the top, and rows are sorted by key.
 pub fn compare_row(table: &str, kind: &str, key: &str, value: Option<&str>) -> Result<(), String> {
     let told = |e: std::io::Error| format!("{table}: {e}");
     let renews = renews();
     let mut file = OpenOptions::new().read(true).write(renews).open(root().join(table)).map_err(told)?;
     if renews {
-        // Tests run at the same time, as processes of their own.
+        // Tests run concurrently in separate processes.
         file.lock().map_err(told)?;
     }
     let mut text = String::new();
@@ -52,7 +54,7 @@ pub fn compare_row(table: &str, kind: &str, key: &str, value: Option<&str>) -> R
     file.write_all(text.as_bytes()).map_err(told)
 }
 
-/// Compares a text with a file of the checkout, or writes it.
+/// Compares a text with a file of the checkout, or writes the file.
 pub fn compare_file(path: &str, kind: &str, now: &str) -> Result<(), String> {
     let full = root().join(path);
     let told = |e: std::io::Error| format!("{path}: {e}");
@@ -70,8 +72,8 @@ pub fn compare_file(path: &str, kind: &str, now: &str) -> Result<(), String> {
 
 const GATES: &str = "tests/timing/gates.tsv";
 
-/// Holds a number of instructions to the bound of a row of `tests/timing/gates.tsv`. Fewer than the row last had is no
-/// failure; renewing the table keeps the bounds.
+/// Checks a number of instructions against the bound in a row of `tests/timing/gates.tsv`. Fewer than the row's last
+/// number is not a failure. Updating the table keeps the bounds.
 pub fn gate(name: &str, found: usize) -> Result<(), String> {
     let text = std::fs::read_to_string(root().join(GATES)).map_err(|e| format!("{GATES}: {e}"))?;
     let row = text.lines().find_map(|l| l.strip_prefix(name)?.strip_prefix('\t'));

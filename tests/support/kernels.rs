@@ -1,4 +1,4 @@
-//! The kernels that compile from bytecode to a cubin, and what is known of the code that they get.
+//! The kernels that compile from bytecode to a cubin, and properties of their code.
 
 use std::fs;
 use tile_interface::{CompileOutput, CompileRequest, Compiler, DebugInfo, Emit, InputKind};
@@ -8,19 +8,19 @@ use tileiras::compile::InProcess;
 /// One file of `tests/corpus/`.
 pub struct Kernel {
     pub name: &'static str,
-    /// Bytes of shared memory at -O3. Zero says that no layout conversion crosses threads.
+    /// Bytes of shared memory at -O3. Zero means that no layout conversion crosses threads.
     pub shared: u64,
     pub vectors: Vectors,
 }
 
-/// Which accesses of global memory must move 128 bits at once at -O3.
+/// The accesses to global memory that must be 128 bits wide at -O3.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Vectors {
-    /// Nothing is asked for.
+    /// No requirement.
     Any,
-    /// Those of the path for tiles that are inside as a whole, which are the ones without a predicate: this many.
+    /// This many in the path for tiles that are entirely inside, whose accesses have no predicate.
     Interior(usize),
-    /// All: this many.
+    /// All accesses, of which there are this many.
     All(usize),
 }
 
@@ -29,7 +29,7 @@ const fn kernel(name: &'static str) -> Kernel {
 }
 
 pub const KERNELS: &[Kernel] = &[
-    // Three tiles of 1024 floats, eight floats a thread: two vectors each.
+    // Three tiles of 1024 floats with eight floats per thread: two vectors each.
     Kernel { vectors: Vectors::Interior(6), ..kernel("vadd_f32") },
     kernel("vadd_f16"),
     kernel("vadd_bf16"),
@@ -50,7 +50,7 @@ pub const KERNELS: &[Kernel] = &[
     kernel("collatz"),
     kernel("dropout_hash"),
     kernel("int64_index"),
-    // One tile goes through shared memory, once.
+    // One tile goes through shared memory once.
     Kernel { shared: 4096, ..kernel("permute3d_f32") },
     Kernel { shared: 8192, ..kernel("transpose_f32") },
     Kernel { shared: 4096, ..kernel("transpose_order_f32") },
@@ -60,19 +60,19 @@ pub const KERNELS: &[Kernel] = &[
 
 impl Kernel {
     pub fn bytes(&self) -> Result<Vec<u8>, String> {
-        // Where the program was built, unless an archive of it runs elsewhere.
+        // The root of the build, unless an archive of the tests runs elsewhere.
         let root = crate::root();
         let path = root.join("tests/corpus").join(format!("{}.13.1.tileirbc", self.name));
         fs::read(&path).map_err(|e| format!("{}: {e}", path.display()))
     }
 }
 
-/// Bytecode to the text of a stage, in this process; what was reported otherwise.
+/// Compiles bytecode to the text of a stage, in this process. The error contains the messages.
 pub fn compile(input: &[u8], target: &'static Target, opt_level: u8, emit: Emit) -> Result<CompileOutput, String> {
     compile_with(input, target, opt_level, emit, DebugInfo::None)
 }
 
-/// [`compile`] with debug information.
+/// As [`compile`], with debug information.
 pub fn compile_with(
     input: &[u8],
     target: &'static Target,

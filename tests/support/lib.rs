@@ -1,7 +1,7 @@
-//! Test support: the harness of the six test binaries, and ways from a program to PTX, machine code and results.
+//! Test support: the harness of the six test binaries, and functions from a program to PTX, machine code and results.
 //!
-//! A binary is a list of suites, one for each of its files. A suite lists its tests itself, since most lists come from
-//! folders and tables. Tests that are plain functions are listed with [`functions!`].
+//! A binary is a list of suites, one for each of its files. A suite lists its tests itself, because most lists come
+//! from folders and tables. Tests that are plain functions are listed with [`functions!`].
 
 pub mod cubin;
 pub mod device;
@@ -25,13 +25,13 @@ use std::{
     sync::OnceLock,
 };
 
-/// The tests of one file. All names begin with the suite's, followed by `::` or `/`.
+/// The tests of one file. All names start with the suite's name, followed by `::` or `/`.
 pub struct Suite {
     pub name: &'static str,
     pub trials: fn() -> Vec<Trial>,
 }
 
-/// Suites by the names of modules, each with a function `trials`.
+/// Lists suites by the names of their modules, each of which has a function `trials`.
 #[macro_export]
 macro_rules! suites {
     ($($name:ident),* $(,)?) => {
@@ -39,10 +39,9 @@ macro_rules! suites {
     };
 }
 
-/// Runs the tests that the command line asks for.
+/// Runs the tests that the command line selects.
 ///
-/// nextest starts a process for each test, so a process that is asked for one test by its exact name lists the tests
-/// of that suite alone.
+/// nextest starts a process for each test. If a test is selected by its exact name, only its suite is listed.
 pub fn run(suites: &[Suite]) -> ExitCode {
     let arguments = Arguments::from_args();
     let asked = arguments.filter.as_deref().filter(|_| arguments.exact);
@@ -64,8 +63,8 @@ impl Suite {
     }
 }
 
-/// The tests of a list that may not come about. Listing has to work for the failure to be seen by runners that list
-/// first, so the failure is a test.
+/// The tests of a list that may fail to be created. A failure becomes a failing test, because runners that list tests
+/// first would not see it otherwise.
 pub fn listed<E: Display>(suite: &str, trials: Result<Vec<Trial>, E>) -> Vec<Trial> {
     trials.unwrap_or_else(|e| {
         let message = e.to_string();
@@ -73,7 +72,7 @@ pub fn listed<E: Display>(suite: &str, trials: Result<Vec<Trial>, E>) -> Vec<Tri
     })
 }
 
-/// The tests of a module that are functions without arguments, which return nothing or a `Result`.
+/// The tests of a module that are functions without arguments. They return nothing or a `Result`.
 #[macro_export]
 macro_rules! functions {
     ($($name:ident),* $(,)?) => {
@@ -81,13 +80,13 @@ macro_rules! functions {
     };
 }
 
-/// A test named after a function. `module` is its path from the binary, which is left out of the name.
+/// A test named after a function. `module` is its path in the binary; the binary's name is dropped.
 pub fn function<R: Outcome>(module: &str, name: &str, run: impl FnOnce() -> R + Send + 'static) -> Trial {
     let suite = module.split_once("::").map_or(module, |(_, suite)| suite);
     Trial::test(format!("{suite}::{name}"), move || run().outcome())
 }
 
-/// What a test function returns.
+/// The result type of a test function.
 pub trait Outcome {
     fn outcome(self) -> Result<(), Failed>;
 }
@@ -104,7 +103,8 @@ impl<E: Display> Outcome for Result<(), E> {
     }
 }
 
-/// The root of the checkout: where the tests were built, unless an archive of them runs elsewhere.
+/// The root of the checkout in which the tests were built, or the current one if an archive of the tests runs
+/// elsewhere.
 pub fn root() -> &'static Path {
     static ROOT: OnceLock<PathBuf> = OnceLock::new();
     ROOT.get_or_init(|| {
@@ -114,7 +114,7 @@ pub fn root() -> &'static Path {
     })
 }
 
-/// Whether the long matrices are asked for: `TILEIRAS_TEST_FULL` is set, and not to `0`.
+/// Whether the full tests are enabled: `TILEIRAS_TEST_FULL` is set to anything but `0`.
 pub fn full() -> bool {
     env::var_os("TILEIRAS_TEST_FULL").is_some_and(|v| v != "0")
 }

@@ -1,9 +1,9 @@
 //! Runs the `RUN:` lines of a file.
 //!
-//! The lines are what LLVM's lit runs, without a shell: commands joined by `|`, arguments in quotes, `\` at the end of
-//! a line to go on. `%s` is the file, `%S` its folder, `%t` a path of its own for scratch files. `not` before a command
-//! asks for failure, with an exit status and not a signal; `2>&1` after it adds its standard error to what the next one
-//! reads.
+//! The lines have the syntax of LLVM's lit without a shell: commands joined by `|`, quoted arguments, and `\` at the
+//! end of a line that continues. `%s` is the file, `%S` its folder, `%t` a separate path for scratch files. `not`
+//! before a command expects it to fail with an exit status rather than a signal. `2>&1` after it adds its standard
+//! error to the input of the next command.
 
 use std::{
     fs,
@@ -13,10 +13,10 @@ use std::{
     thread,
 };
 
-/// The program for a name in a `RUN:` line, or what is wrong with the name. It may change the arguments.
+/// Returns the program for a name in a `RUN:` line, or an error about the name. It may change the arguments.
 pub type Tool<'a> = &'a dyn Fn(&str, &mut Vec<String>) -> Result<Command, String>;
 
-/// Runs a file's lines. A file without any fails.
+/// Runs the lines of a file. A file without lines fails.
 pub fn run_file(file: &Path, tmp: &Path, tool: Tool<'_>) -> Result<(), String> {
     let text = fs::read_to_string(file).map_err(|e| e.to_string())?;
     let lines = run_lines(&text)?;
@@ -30,10 +30,9 @@ pub fn run_file(file: &Path, tmp: &Path, tool: Tool<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// Writes the lines anew that FileCheck compares with, for each `RUN:` line that ends in `FileCheck %s
-/// --check-prefix=PREFIX`: all that the commands before it print, the first line and those after an empty one as
-/// `PREFIX`, the others as `PREFIX-NEXT`. What the file has as `NAME{{.*}}` stays so: options of passes that are not
-/// ours.
+/// Updates the FileCheck lines of a file for each `RUN:` line that ends in `FileCheck %s --check-prefix=PREFIX`. They
+/// contain the whole output of the preceding commands: the first line and lines after an empty one as `PREFIX`, the
+/// others as `PREFIX-NEXT`. A pattern `NAME{{.*}}` is kept: it matches options of upstream passes.
 #[allow(dead_code, reason = "tests of plugins include this file, and renew nothing")]
 pub fn renew(file: &Path, tmp: &Path, tool: Tool<'_>) -> Result<(), String> {
     let text = fs::read_to_string(file).map_err(|e| e.to_string())?;
@@ -99,7 +98,7 @@ fn run_lines(text: &str) -> Result<Vec<String>, String> {
     if open { Err("the last RUN: line ends in a backslash".into()) } else { Ok(lines) }
 }
 
-/// Splits at blanks outside of quotes and at `|`; an empty word separates commands.
+/// Splits at spaces outside quotes and at `|`, which becomes `None`.
 fn words(line: &str) -> Result<Vec<Option<String>>, String> {
     let mut list = vec![];
     let mut word: Option<String> = None;
@@ -128,7 +127,7 @@ fn words(line: &str) -> Result<Vec<Option<String>>, String> {
     Ok(list)
 }
 
-/// Runs commands, and gives what the last one prints.
+/// Runs the commands of a pipeline. Returns the output of the last one.
 fn pipeline(line: &str, file: &Path, scratch: &Path, tool: Tool<'_>) -> Result<Vec<u8>, String> {
     let mut input = vec![];
     let all = words(line)?;
@@ -180,7 +179,7 @@ fn execute(mut command: Command, arguments: &[String], input: Vec<u8>) -> Result
         .spawn()
         .map_err(|e| format!("{command:?}: {e}"))?;
     let mut stdin = child.stdin.take().expect("piped");
-    // A child that does not read to the end closes the pipe; that is its right.
+    // A child that does not read all of its input closes the pipe, which is not an error.
     let writer = thread::spawn(move || drop(stdin.write_all(&input)));
     let output = child.wait_with_output().map_err(|e| e.to_string())?;
     writer.join().map_err(|_| "writer panicked".to_string())?;

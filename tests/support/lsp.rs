@@ -1,4 +1,4 @@
-//! A language server, and what goes to and fro between it and a client.
+//! A language server, and the messages between it and a client.
 
 use std::{
     io::{BufRead, BufReader, Read, Write},
@@ -6,7 +6,7 @@ use std::{
     process::{Child, ChildStdout, Command, Stdio},
 };
 
-/// A language server and the bytes that go to and fro.
+/// A language server process and its streams.
 pub struct Server {
     pub child: Child,
     output: BufReader<ChildStdout>,
@@ -31,7 +31,7 @@ impl Server {
         self.send(&format!(r#"{{"jsonrpc":"2.0","method":"{method}","params":{params}}}"#));
     }
 
-    /// Sends a request and waits for its answer.
+    /// Sends a request and waits for its response.
     pub fn call(&mut self, method: &str, params: &str) -> String {
         let id = self.next;
         self.next += 1;
@@ -39,7 +39,7 @@ impl Server {
         self.receive(&format!("\"id\":{id}"))
     }
 
-    /// The next message with this text.
+    /// Returns the next message that contains this text.
     pub fn receive(&mut self, text: &str) -> String {
         loop {
             let mut length = 0;

@@ -1,13 +1,13 @@
-//! Programs that multiply tiles of views, in all the ways that differ in what brings the operands.
+//! Programs with dots of tiles of views, in all variants that differ in how the operands are brought in.
 
 use crate::exact::{self, Numbers, scalar};
 use tile_fuzz::case::Parameter;
 use tile_interp::types::Number;
 
-/// Columns of a tile of sums, and depth of a tile of an operand.
+/// Columns of an accumulator tile, and depth of an operand tile.
 pub const N: usize = 32;
 
-/// What a program multiplies.
+/// The properties of a program's dots.
 #[derive(Clone, Copy)]
 pub struct Kind {
     pub element: Number,
@@ -16,21 +16,21 @@ pub struct Kind {
     pub m: usize,
     pub n: usize,
     pub k: usize,
-    /// Tiles along the depth; the programs get the number in `%n`.
+    /// Number of tiles along the depth, which programs receive in `%n`.
     pub trips: usize,
-    /// Whether memory has an operand with its rows and columns exchanged.
+    /// Whether each operand is stored transposed.
     pub turned: [bool; 2],
-    /// Elements by which the last tile sticks out: rows, columns, depth.
+    /// Number of elements of the last tile that are outside the tensor: rows, columns, depth.
     pub outside: [usize; 3],
-    /// Elements between rows, beyond the extent rounded up to 16.
+    /// Elements between rows, in addition to the extent rounded up to 16.
     pub skew: usize,
-    /// Of `mmaf` or `mmai`.
+    /// The modifiers of `mmaf` or `mmai`.
     pub mode: &'static str,
     pub padding: &'static str,
     pub flag: u64,
-    /// Operands are f32, rounded to tf32 for the product.
+    /// Operands are f32 and are rounded to tf32 before the dot.
     pub rounded: bool,
-    /// The negative of the left operand is multiplied.
+    /// The left operand is negated before the dot.
     pub computed: bool,
     /// Tiles have a batch dimension of one, and the operands are the second matrices of batches of two.
     pub batched: bool,
@@ -57,11 +57,11 @@ pub const HALVES: Kind = Kind {
 pub const RAGGED: Kind = Kind { outside: [5, 3, 9], ..HALVES };
 
 impl Kind {
-    /// Extents of an operand in memory, and elements between its rows.
+    /// Extents of an operand in memory, and the distance of its rows in elements.
     pub fn tensor(&self, side: usize) -> [usize; 3] {
         let depth = self.trips.max(1) * self.k - self.outside[2];
         let other = [2 * self.m - self.outside[0], self.n - self.outside[1]][side];
-        // Rows of the left operand are along the depth, those of the right one across.
+        // Rows of the left operand run along the depth, rows of the right one across.
         let (rows, columns) = if (side == 0) == self.turned[side] { (depth, other) } else { (other, depth) };
         [rows, columns, columns.next_multiple_of(16) + self.skew]
     }
@@ -70,12 +70,12 @@ impl Kind {
         self.view_type(self.batches(), self.tensor(side), self.element)
     }
 
-    /// Matrices that an operand has in memory.
+    /// Number of matrices of an operand in memory.
     pub fn batches(&self) -> usize {
         if self.batched { 2 } else { 1 }
     }
 
-    /// A tensor of so many matrices, one behind the other; of rank two without batches.
+    /// The type of a tensor with this many contiguous matrices. Without batches it has rank two.
     pub fn view_type(&self, batches: usize, [rows, columns, stride]: [usize; 3], number: Number) -> String {
         let e = number.keyword();
         if self.batched {
@@ -85,7 +85,7 @@ impl Kind {
         }
     }
 
-    /// `%name` as a tensor of that type.
+    /// Makes `%name`, a tensor view of that type.
     pub fn make_view(&self, name: &str, of: &str, batches: usize, tensor: [usize; 3], number: Number) -> String {
         let ([rows, columns, stride], t) = (tensor, self.view_type(batches, tensor, number));
         let (shape, strides) = if self.batched {
@@ -96,7 +96,7 @@ impl Kind {
         format!("%{name} = make_tensor_view %{of}, shape = [{shape}], strides = [{strides}] : {t}\n")
     }
 
-    /// What extents of tiles begin with.
+    /// The prefix of a tile's extents.
     pub fn batch(&self) -> &'static str {
         if self.batched { "1x" } else { "" }
     }
@@ -109,7 +109,7 @@ impl Kind {
         format!("tile<{}{}x{}x{}>", self.batch(), self.m, self.n, number.keyword())
     }
 
-    /// The load of an operand's tile at row `i` and column `j` of the operand, as `%name`.
+    /// Loads the operand's tile at row `i` and column `j` of the operand as `%name`.
     pub fn load(&self, side: usize, name: &str, i: &str, j: &str, token: &str) -> String {
         let (element, batch) = (self.element.keyword(), self.batch());
         let [rows, columns] = [[self.m, self.k], [self.k, self.n]][side];
@@ -156,7 +156,7 @@ impl Kind {
         format!("%{name} = {op} %{name}_a, %{name}_b, {acc} {mode} : {operands}, {sums}\n")
     }
 
-    /// `%name` carries a sum through `body`, which makes `%next` of `%k` and `%acc`.
+    /// A loop that carries an accumulator through `body`, which computes `%next` from `%k` and `%acc`.
     pub fn looped(&self, name: &str, init: &str, body: &str) -> String {
         let sums = self.sums();
         format!(
@@ -195,7 +195,7 @@ impl Kind {
             )
     }
 
-    /// A kernel around `body`, which stores numbers of type `out`. Each of two tile blocks has its row of tiles.
+    /// A kernel around `body`, which stores numbers of type `out`. Each of two tile blocks has its own row of tiles.
     pub fn program(&self, body: &str, out: Number) -> String {
         let (e, sum) = (self.element.keyword(), self.sum.keyword());
         let views: String = (0..2)
@@ -224,7 +224,7 @@ impl Kind {
     }
 
     pub fn parameters(&self, out: Number) -> Vec<Parameter> {
-        // Sums of halves in halves stay below 2048.
+        // Sums of f16 in f16 stay below 2048.
         let most = if self.sum == Number::F16 { 1 } else { 2 };
         let mut numbers = Numbers::default();
         let mut buffer = |count: usize, n: Number, beyond: f64| numbers.buffer(count, n, most, 1.0 + beyond);
@@ -241,7 +241,7 @@ impl Kind {
         ]
     }
 
-    /// Runs the kernel around `body`, and looks by which instructions it multiplies.
+    /// Runs the kernel around `body`, and checks whether it uses wgmma.
     pub fn run(&self, body: &str, out: Number, warpgroups: bool) {
         exact::check(&self.program(body, out), [2, 1, 1], self.parameters(out), warpgroups);
     }
@@ -254,7 +254,7 @@ impl Kind {
         self.run(body, self.sum, false);
     }
 
-    /// The usual product: one loop over the depth.
+    /// The usual matmul: one loop over the depth.
     pub fn usual(&self) -> String {
         self.looped("sum", "%init", &self.product("next", "%x", "%k", "%acc")) + &self.store("%sum", "%x")
     }

@@ -16,34 +16,34 @@ pub fn bytes(name: &str) -> Result<Vec<u8>, String> {
 
 /// A file of the source tree.
 fn file(path: &str) -> Result<Vec<u8>, String> {
-    // Where the program was built, unless an archive of it runs elsewhere.
+    // The root of the build, unless an archive of the tests runs elsewhere.
     let root = crate::root();
     let path = root.join(path);
     fs::read(&path).map_err(|e| format!("{}: {e}", path.display()))
 }
 
-/// The cubin at -O3; a warning of ptxas is an error.
+/// The cubin at -O3. A warning of ptxas is an error.
 pub fn assemble(name: &str, target: &str) -> Result<ptxas::Cubin, String> {
     assemble_file(&format!("tests/corpus/{name}.tileirbc"), target)
 }
 
-/// The same of a file of the source tree, bytecode or text.
+/// As [`assemble`], for a file of the source tree, bytecode or text.
 pub fn assemble_file(path: &str, target: &str) -> Result<ptxas::Cubin, String> {
     let target = Target::by_name(target).ok_or("unknown target")?;
     let ptx = compile(&file(path)?, target, 3, Emit::Ptx)?.text;
     cubin::assemble(&ptx, target, 3, DebugInfo::None)
 }
 
-/// An instruction, and the label in front of it or that it jumps to.
+/// An instruction, with the label before it or its branch target.
 pub struct Instruction {
     pub opcode: String,
-    /// Predicate, as `@!P0`.
+    /// Predicate, such as `@!P0`.
     pub guard: Option<String>,
     pub label: Option<String>,
     pub target: Option<String>,
 }
 
-/// All code of a cubin; `name` is for a file of its own.
+/// Disassembles all code of a cubin. `name` is for a temporary file.
 pub fn disassemble(cubin: &ptxas::Cubin, name: &str) -> Result<Vec<Instruction>, String> {
     let file = env::temp_dir().join(format!("{name}-{}.cubin", std::process::id()));
     fs::write(&file, &cubin.image).map_err(|e| e.to_string())?;
@@ -60,7 +60,7 @@ pub fn disassemble(cubin: &ptxas::Cubin, name: &str) -> Result<Vec<Instruction>,
             continue;
         }
         let Some((_, rest)) = line.strip_prefix("/*").and_then(|l| l.split_once("*/")) else { continue };
-        // Padding that is never executed.
+        // Skip padding that is never executed.
         if rest.trim_start().starts_with("@!PT ") {
             continue;
         }
@@ -74,7 +74,7 @@ pub fn disassemble(cubin: &ptxas::Cubin, name: &str) -> Result<Vec<Instruction>,
     if code.is_empty() { Err("nvdisasm lists no instructions".into()) } else { Ok(code) }
 }
 
-/// The shortest loop that contains an instruction whose name has this in it.
+/// The shortest loop with an instruction whose name contains `of`.
 pub fn innermost<'c>(code: &'c [Instruction], of: &str) -> Option<&'c [Instruction]> {
     let start = |label: &str| code.iter().position(|i| i.label.as_deref() == Some(label));
     let loops = code.iter().enumerate().filter_map(|(end, i)| {

@@ -1,4 +1,4 @@
-//! From text of any level to results: the rest of the pipeline, code generation, and the simulator.
+//! Runs text of any level: the rest of the pipeline, code generation, and the simulator.
 
 use melior::{ir::Module, pass::PassManager, utility::parse_pass_pipeline};
 use ptx_sim::{Arg, Config, Device, LaunchConfig, Report, RunOptions};
@@ -6,18 +6,18 @@ use tile_interface::{Backend, DebugInfo};
 use tile_targets::Target;
 use tileiras::{codegen, dialect, dialect::rt::*, passes, pipeline};
 
-/// Where the text enters the pipeline.
+/// The point at which the text enters the pipeline.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum From {
     /// `nv_tileaa`.
     TileAa,
     /// `nv_tileas` with all layouts chosen.
     Layouts,
-    /// `nv_tileas` when `tileas-check-synchronization` has run.
+    /// `nv_tileas` after `tileas-check-synchronization`.
     Checked,
 }
 
-/// How to compile.
+/// Options of a compilation.
 #[derive(Clone, Copy, Debug)]
 pub struct How {
     pub from: From,
@@ -25,7 +25,7 @@ pub struct How {
     pub level: u8,
 }
 
-/// The passes that `how` leaves to run.
+/// The remaining passes.
 fn steps(how: How) -> Vec<String> {
     let mut options = pipeline::Options::default();
     options.set("opt-level", &how.level.to_string()).expect("a level");
@@ -44,7 +44,7 @@ fn steps(how: How) -> Vec<String> {
         .collect()
 }
 
-/// PTX of the only `gpu.module` in `text`.
+/// The PTX of the only `gpu.module` in `text`.
 pub fn ptx(text: &str, how: How) -> Result<String, String> {
     passes::register_all();
     let context = dialect::context();
@@ -82,7 +82,7 @@ pub enum Input {
     I32(i32),
 }
 
-/// Runs `entry` of the PTX on `grid` blocks and gives the buffers back, with what the simulator counted.
+/// Runs `entry` of the PTX on `grid` blocks. Returns the buffers and the simulator's counters.
 pub fn run(
     ptx: &str,
     entry: &str,
@@ -118,7 +118,7 @@ pub fn run(
     Ok((out, report))
 }
 
-/// A deterministic source of choices.
+/// A deterministic random generator.
 pub struct Random(pub u64);
 
 impl Random {
@@ -130,8 +130,8 @@ impl Random {
         &list[self.below(list.len())]
     }
 
-    /// A layout of `2^bits` elements over `2^warp_bits` warps. `mixed` basis vectors have several bits; some threads
-    /// and registers hold replicas.
+    /// A layout of `2^bits` elements over `2^warp_bits` warps. `mixed` lets basis vectors have several bits. Some
+    /// threads and registers may hold replicas.
     pub fn layout(&mut self, bits: u32, warp_bits: usize, mixed: bool, replicas: usize) -> tile_layout::Layout {
         let mut basis: Vec<u64> = (0..bits).map(|i| 1 << i).collect();
         for i in (1..basis.len()).rev() {

@@ -1,6 +1,6 @@
 //! LLVM's own `mlir-opt` with a plugin of this workspace.
 //!
-//! Tests of plugins include this file, since they must not be linked with the compiler.
+//! Tests of plugins include this file, because they must not be linked with the compiler.
 
 use std::{
     path::{Path, PathBuf},
@@ -12,7 +12,7 @@ pub fn llvm(name: &str) -> PathBuf {
     Path::new(env!("MLIR_SYS_210_PREFIX")).join("bin").join(name)
 }
 
-/// The shared library of a crate: it lies beside the test that asks.
+/// The shared library of a crate, which is in the folder of the running test.
 pub fn library(name: &str) -> PathBuf {
     let deps = std::env::current_exe().expect("a test has a path").with_file_name("");
     let path = deps.join(format!("lib{name}.so"));
@@ -29,8 +29,8 @@ pub fn mlir_opt(library: &Path) -> Command {
     command
 }
 
-/// Takes the options of the dialects, which the stock tool does not have, off a command line: a plugin reads them from
-/// the environment.
+/// Removes the options of the dialects from a command line, because the stock tool does not know them. The plugin
+/// reads them from the environment.
 #[allow(dead_code, reason = "one of the tests that share this file has no use for it")]
 pub fn options_to_environment(command: &mut Command, arguments: &mut Vec<String>) {
     let mut take = |option: &str| {

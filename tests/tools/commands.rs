@@ -561,8 +561,8 @@ fn plans_are_counted() {
     assert!(output.status.success(), "{}", stderr(&output));
     let expected = |target: &str, warpgroups, warps, copies| {
         format!(
-            "{target} -O3: 1 programs, 0 plans given up, 0 rejected, 0 slow; of 1 loops of products {warpgroups} multiply \
-             by warpgroups, {warps} by warps, 1 wait for rings, {copies} load by tensor copies\n"
+            "{target} -O3: 1 programs, 0 plans given up, 0 rejected, 0 slow; 1 loops with dots: {warpgroups} use wgmma, \
+             {warps} use mma, 1 wait for rings, {copies} load by TMA\n"
         )
     };
     assert_eq!(stdout(&output), expected("sm_80", 0, 1, 0) + &expected("sm_90", 1, 0, 1));

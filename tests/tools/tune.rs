@@ -158,7 +158,7 @@ fn results_are_checked() {
     assert_eq!((checked, variants.len()), (vec![true, true], 4), "{text}");
     for failed in &variants[2..] {
         assert_eq!((&failed["failed_in"], &failed["parameters"]["EXTRA"]), (&"check".into(), &"1".into()));
-        assert!(failed["reason"].as_str().unwrap().contains("undefined behaviour"), "{failed}");
+        assert!(failed["reason"].as_str().unwrap().contains("undefined behavior"), "{failed}");
     }
 }
 

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use std::path::Path;
 use tile_driver::progress::Progress;
 use tile_launch::corpus::{self, Lists, Program};
-use tile_launch::mutation::{self, Judged, Reason, Score, Setup, Subject, Verdict};
+use tile_launch::mutation::{self, MutantResult, Reason, Score, Setup, Subject, Verdict};
 
 pub const USAGE: &str = "\
 usage: cargo xtask mutate [options]
@@ -134,7 +134,7 @@ pub fn run(root: &Path, words: &[&str]) -> anyhow::Result<Vec<String>> {
     }
     let drawn = mutation::sample(&subjects, &options.classes, options.sample, options.seed);
     let progress = Progress::start("mutate", drawn.len() as u64, true);
-    let mut judged = mutation::judge(&drawn, options.jobs, &|_| progress.advance(""));
+    let mut judged = mutation::run_mutants(&drawn, options.jobs, &|_| progress.advance(""));
     drop(progress);
     let list = std::fs::read_to_string(root.join(DRAWN)).context(DRAWN)?;
     let list = mutation::drawn_list(&list);
@@ -190,7 +190,7 @@ fn subjects(setup: &Setup<'_>, programs: &[Program], cases: &Path) -> anyhow::Re
     Ok(subjects)
 }
 
-fn print_scores(judged: &[Judged], reasons: &[Reason]) {
+fn print_scores(judged: &[MutantResult], reasons: &[Reason]) {
     let heads = ["mutants", "killed", "equal", "argued", "survived", "score"];
     println!("{:10}  {}", "class", heads.map(|head| format!("{head:>8}")).join("  "));
     let line = |name: &str, s: &Score| {
@@ -211,9 +211,9 @@ fn print_scores(judged: &[Judged], reasons: &[Reason]) {
 }
 
 /// Prints survivors that have a reason, and invalid mutants.
-fn print_survivors(judged: &[Judged], reasons: &[Reason]) {
+fn print_survivors(judged: &[MutantResult], reasons: &[Reason]) {
     for j in judged {
-        let Judged { program, class, operator, line, text, verdict } = j;
+        let MutantResult { program, class, operator, line, text, verdict } = j;
         let what = match verdict {
             Verdict::Survived => reasons.iter().find(|r| r.explains(j)).map(|r| r.reason.as_str()),
             Verdict::Invalid(why) => Some(why.as_str()),
@@ -226,7 +226,7 @@ fn print_survivors(judged: &[Judged], reasons: &[Reason]) {
     }
 }
 
-fn as_json(judged: &[Judged], reasons: &[Reason]) -> Value {
+fn as_json(judged: &[MutantResult], reasons: &[Reason]) -> Value {
     let mutants: Vec<Value> = judged.iter().map(mutant).collect();
     let scores: serde_json::Map<String, Value> = mutation::scores(judged, reasons)
         .into_iter()
@@ -241,7 +241,7 @@ fn as_json(judged: &[Judged], reasons: &[Reason]) -> Value {
     json!({ "scores": scores, "mutants": mutants })
 }
 
-fn mutant(j: &Judged) -> Value {
+fn mutant(j: &MutantResult) -> Value {
     let (verdict, by) = match &j.verdict {
         Verdict::Killed(by) => ("killed", *by),
         Verdict::Equal(rule) => ("equal", *rule),

@@ -1,1 +1,1 @@
-"""Micro-kernels: small PTX programs that each answer one question about the machine."""
+"""Micro-kernels: small PTX programs, each of which measures one property of the machine."""

@@ -1,4 +1,4 @@
-"""M13: adding to memory. Each CTA adds 1 to every float of a region, again and again."""
+"""M13: atomic adds to memory. Each CTA repeatedly adds 1 to every float of a region."""
 from __future__ import annotations
 
 import numpy as np
@@ -54,7 +54,7 @@ def entry(way: str) -> Entry:
     with e.when("eq", thread, 0):
         agent_clocks(e, out, 0, start, stop)
     if way == "atom":
-        # The old values count for something, so that they are not reductions.
+        # The old values are used, so the compiler cannot turn the atomics into reductions.
         with e.when("lt", sink, "0f00000000", "f32"):
             e.op(f"st.global.f32 [{data}], {sink};")
     return e
@@ -93,6 +93,6 @@ def variants() -> list[Variant]:
 
 M13 = Micro(
     "M13", "Additions to memory",
-    "What rate do red of one and of four floats, atom, and bulk reductions from shared memory reach, on regions of their own and on one that all share?",
+    "What rate do red of one and of four floats, atom, and bulk reductions from shared memory reach, on separate regions and on a shared one?",
     lambda: [entry(w) for w in WAYS], variants,
     opcodes={"m13_red": {"RED": 1}, "m13_atom": {"ATOMG": 16}, "m13_bulk": {"UBLKRED": 1}}, priority=44)

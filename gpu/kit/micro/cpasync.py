@@ -1,4 +1,4 @@
-"""M7: filling a ring by `cp.async`, the way without tensor maps."""
+"""M7: filling a ring with `cp.async`, the alternative to tensor maps."""
 from __future__ import annotations
 
 import numpy as np
@@ -12,14 +12,15 @@ from .tma import noise
 STAGES = 4
 ROWS = 384
 STAGE = ROWS * tiles.ROW
-# The source: a matrix with rows of so many stages, read again and again from L2.
+# The source: a matrix whose rows span this many stages, read repeatedly from L2.
 SOURCE_STEPS = 4
 
 PARAMS = [("source", "u64"), ("out", "u64"), ("stage", "u64"), ("iterations", "u32")]
 
 
 def entry(producers: int) -> Entry:
-    """`producers` warps copy 16 bytes a thread into swizzled stages of 48 KB; one more warp waits for and frees them."""
+    """`producers` warps copy 16 bytes per thread into swizzled stages of 48 KB. Another warp waits for the stages and
+    frees them."""
     e = Entry(f"m7_p{producers}", PARAMS, 32 * (producers + 1))
     source, out, stage, iterations = e.pointer("source"), e.pointer("out"), e.pointer("stage"), e.param("iterations")
     thread, memory = e.special("%tid.x"), e.dynamic()
@@ -34,18 +35,19 @@ def entry(producers: int) -> Entry:
         with e.loop(iterations) as i:
             slot = e.calc("and.b32", i, STAGES - 1)
             round_ = e.calc("shr.u32", i, STAGES.bit_length() - 1)
-            # The first round finds every slot empty: the phase before the first one counts as complete.
+            # In the first round every slot is empty: the phase before the first one counts as complete.
             e.wait(e.calc("mad.lo.u32", slot, f"8, {empty}"), e.calc("and.b32", e.calc("add.u32", round_, 1), 1))
             base = e.calc("mad.lo.u32", slot, f"{STAGE}, {memory}")
             column = e.calc("mul.lo.u32", e.calc("and.b32", i, SOURCE_STEPS - 1), tiles.ROW)
-            # A warp takes four rows at once: eight chunks of 16 bytes each.
+            # A warp copies four rows at once, each in eight chunks of 16 bytes.
             row = e.calc("shr.u32", thread, 3)
             chunk = e.calc("and.b32", thread, 7)
             to = tiles.swizzled(e, base, row, chunk)
             offset = e.calc("mad.lo.u32", row, f"{tiles.ROW * SOURCE_STEPS}, {e.calc('mad.lo.u32', chunk, f'16, {column}')}")
             at = e.calc("mad.wide.u32", offset, f"1, {source}", "b64")
             step = 4 * producers
-            # Rows that a multiple of eight separates are swizzled alike; one warp's rows are four apart, so it keeps two addresses.
+            # Rows whose distance is a multiple of eight have the same swizzle. The rows of a warp are four apart, so
+            # it needs two addresses.
             places = [to] if step % 8 == 0 else [to, tiles.swizzled(e, base, e.calc("add.u32", row, step), chunk)]
             for n in range(ROWS // step):
                 place = places[n % len(places)]

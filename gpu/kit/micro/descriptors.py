@@ -1,7 +1,7 @@
-"""M6: what tensor maps cost: given as a parameter, built by the kernel, or found in a table in memory.
+"""M6: the cost of tensor maps that are parameters, built by the kernel, or looked up in a table in memory.
 
-Each kernel is a warp that gets a map ready and loads one box of 64 x 64 elements of 16 bits by it, twice: the second load
-finds everything warm. Words of the output: the clocks of each stage.
+Each kernel is a warp that prepares a map and uses it to load one box of 64 x 64 16-bit elements twice. For the second
+load all caches are warm. The words of the output are the clocks of each stage.
 """
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ BOX = ROWS * tiles.ROW
 
 
 class Warp:
-    """What the kernels share: a barrier, a stage, and loads of a box."""
+    """The common parts of the kernels: a barrier, a stage, and loads of a box."""
 
     def __init__(self, name: str, params: list[tuple[str, str]]):
         self.e = e = Entry(name, params, 32)
@@ -32,7 +32,7 @@ class Warp:
         self.loads = 0
 
     def load(self, map_: str) -> None:
-        """Lane 0 loads a box and waits; the caller has sent the other lanes elsewhere."""
+        """Lane 0 loads a box and waits. The caller has branched the other lanes around this."""
         e, y = self.e, ROWS * self.loads
         expect(e, self.bar, str(BOX))
         load_box(e, self.memory, map_, e.value("b32", 0), e.value("b32", y), self.bar)
@@ -40,7 +40,7 @@ class Warp:
         self.loads += 1
 
     def finish(self) -> Entry:
-        """Copies the last box out."""
+        """Copies the last box to memory."""
         e = self.e
         e.op("bar.warp.sync -1;")
         with e.loop(e.value("b32", BOX // 512)) as i:
@@ -52,7 +52,7 @@ class Warp:
         return e
 
     def lap(self, word: int, since: str) -> str:
-        """Notes the clocks since an earlier reading; gives a new one."""
+        """Stores the clocks since an earlier reading. Returns a new reading."""
         now = self.e.clock()
         store_word(self.e, self.out, word, self.e.elapsed(since, now))
         return self.e.clock()
@@ -81,7 +81,7 @@ BUILD_PARAMS = [("data", "u64"), ("out", "u64"), ("stage", "u64"), ("scratch", "
 
 
 def build(e: Entry, lane: str, template: str, data: str, width: str, height: str) -> None:
-    """A map in shared memory, field by field from zeros, by a warp."""
+    """A warp builds a map in shared memory, field by field, starting from zeros."""
     e.op(f"st.shared.b32 [{e.calc('mad.lo.u32', lane, f'4, {template}')}], 0;", "bar.warp.sync -1;")
     pitch = e.reg("b64")
     e.op(f"cvt.u64.u32 {pitch}, {width};", f"shl.b64 {pitch}, {pitch}, 1;")
@@ -101,7 +101,7 @@ def build(e: Entry, lane: str, template: str, data: str, width: str, height: str
 
 
 def publish(e: Entry, template: str, to: str) -> None:
-    """Copies a map to memory for the copy engine to see; the whole warp takes part."""
+    """Copies a map to memory and makes it visible to TMA. All lanes of the warp take part."""
     e.op(f"tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [{to}], [{template}], 128;")
 
 
@@ -133,8 +133,8 @@ def built() -> Entry:
 
 
 def interned() -> Entry:
-    """Looks a map up by its key in memory: state, address, width, height behind the map itself. The first launch builds it,
-    the second finds it. Words: looking up or building, first load, second load, whether it was found."""
+    """Looks up a map by its key in memory: state, address, width and height after the map itself. The first launch
+    builds it, the second finds it. Words: looking up or building, first load, second load, whether it was found."""
     w = Warp("m6_interned", BUILD_PARAMS)
     e = w.e
     data, scratch, width, height = e.param("data"), e.param("scratch"), e.param("width"), e.param("height")
@@ -170,7 +170,7 @@ def interned() -> Entry:
 
 
 def variant(name: str, launches: int, figures: dict[int, Figure]) -> Variant:
-    """`figures` by the word that holds them."""
+    """`figures` maps the output words to their figures."""
     data = noise(5, HEIGHT, WIDTH)
 
     def launch(setup: Setup, length: int) -> Launch:
@@ -215,6 +215,6 @@ def variants() -> list[Variant]:
 
 M6 = Micro(
     "M6", "Tensor maps",
-    "What does it cost to build a tensor map in the kernel, to find one in a table, and to use one that nobody has used before?",
+    "What does it cost to build a tensor map in the kernel, to find one in a table, and to use one for the first time?",
     lambda: [parameter("m6_param", False), parameter("m6_param_prefetch", True), built(), interned()],
     variants, opcodes={"m6_": {"UTMALDG": 2}, "m6_param_prefetch": {"UTMACCTL": 1}}, priority=42)

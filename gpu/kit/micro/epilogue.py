@@ -1,8 +1,9 @@
-"""M11: two ways from accumulators to memory.
+"""M11: two ways to store accumulators.
 
-Two warpgroups compute a 128 x 256 tile of f32 by one matrix instruction each (256 clk together: without it ptxas would pack
-the tile once, before the loop) and write it as bf16 to another place of a matrix each time. Either each thread stores its pairs where they belong (16-byte pieces of rows), or the pairs go through `stmatrix` into
-swizzled chunks of 64 x 64, which the copy engine stores while the next chunk is packed.
+Two warpgroups compute a 128 x 256 tile of f32 with one matrix instruction each (256 clk together; without it ptxas
+would pack the tile only once, before the loop). They write it as bf16 to another tile of a matrix each time. In the
+first way, each thread stores its pairs directly (16-byte pieces of rows). In the second, `stmatrix` writes the pairs
+to swizzled chunks of 64 x 64 in shared memory, which TMA stores while the next chunk is packed.
 """
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ ROWS, COLUMNS = 128, 256
 CHUNK = 64
 CHUNK_BYTES = 64 * tiles.ROW
 TILE_BYTES = ROWS * COLUMNS * 2
-# Tiles beside each other in the matrix.
+# Number of tiles in a row of the matrix.
 ACROSS = 4
 
 PARAMS = [("out", "u64"), ("matrix", "u64"), ("iterations", "u32"), ("a", "u64"), ("b", "u64")]
@@ -41,7 +42,7 @@ def entry(way: str) -> Entry:
     right = tiles.descriptor(e, b_tile)
     values, afresh = e.regs("f32", COLUMNS // 2), e.reg("pred")
     e.op(f"setp.ne.u32 {afresh}, 0, 0;")
-    # The CTA's first tile; it takes every gridDim-th.
+    # The CTA's first tile; it processes every gridDim-th.
     tile = e.value("b32", "%ctaid.x")
     ctas = e.special("%nctaid.x")
     e.sync()
@@ -87,7 +88,8 @@ def direct(e: Entry, matrix: str, values: list[str], row: str, column: str, warp
 def staged(e: Entry, map_: str, memory: str, values: list[str], row: str, column: str, group: str, within: str, warp: str, lane: str) -> None:
     # Two chunks for each warpgroup.
     base = e.calc("mad.lo.u32", group, f"{2 * CHUNK_BYTES}, {memory}")
-    # Lane l gives the address of row l % 8 (+ 8 for odd matrices) of matrix l / 8; matrices 2 and 3 are eight columns on.
+    # Lane l supplies the address of row l % 8 (+ 8 for odd matrices) of matrix l / 8; matrices 2 and 3 are eight
+    # columns further.
     matrix = e.calc("shr.u32", lane, 3)
     local = e.calc("mad.lo.u32", e.calc("and.b32", matrix, 1), f"8, {e.calc('and.b32', lane, 7)}")
     local = e.calc("mad.lo.u32", warp, f"16, {local}")
@@ -95,7 +97,7 @@ def staged(e: Entry, map_: str, memory: str, values: list[str], row: str, column
     bar = e.calc("add.u32", group, 1)
     for chunk in range(COLUMNS // CHUNK):
         place = e.calc("add.u32", base, (chunk % 2) * CHUNK_BYTES)
-        # The engine has read the chunk's last contents when one later store only is pending.
+        # TMA has read the chunk's previous contents if at most one later store is pending.
         with e.when("eq", within, 0):
             e.op("cp.async.bulk.wait_group.read 1;")
         e.op(f"bar.sync {bar}, 128;")
@@ -125,7 +127,7 @@ def variant(way: str, every: bool, figure: Figure) -> Variant:
 
     def check(setup: Setup, length: int, launch: Launch, found: Arrays) -> str | None:
         got = found[1][0]
-        # Sums of sixteen products: whole numbers up to 64, exact in bf16.
+        # Sums of sixteen products: integers up to 64, exact in bf16.
         want = dtypes.encode("bf16", a[:, :16] @ b[:, :16].T)
         for tile in range(launch.grid[0] * length):
             y, x = tile // ACROSS * ROWS, tile % ACROSS * COLUMNS
@@ -151,6 +153,6 @@ def variants() -> list[Variant]:
 
 M11 = Micro(
     "M11", "Epilogues",
-    "How long does it take to write a 128 x 256 bf16 tile from wgmma's layout directly, and through stmatrix and the copy engine?",
+    "How long does it take to write a 128 x 256 bf16 tile from wgmma's layout directly, and through stmatrix and TMA?",
     lambda: [entry("staged"), entry("direct")], variants,
     opcodes={"m11_": {"HGMMA": 1, "F2FP": 64}, "m11_staged": {"STSM": 16, "UTMASTG": 4}, "m11_direct": {"STG": 64}}, priority=43)

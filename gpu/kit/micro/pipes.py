@@ -1,7 +1,7 @@
-"""M9: rates of the instructions around matrix products, alone and beside them.
+"""M9: throughput of the instructions around wgmma, alone and concurrent with it.
 
-Four or eight warps run an instruction on independent chains. In the last form four warps do so while another warpgroup
-multiplies; that group goes on until the first one is done and counts its products.
+Four or eight warps run an instruction on independent chains. In the last variant four warps do so while another
+warpgroup issues wgmma. That warpgroup continues until the warps are done, and counts its instructions.
 """
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ WIDTH = 256
 
 @dataclasses.dataclass(frozen=True)
 class Instruction:
-    """An instruction under test. `text` takes the register and one of two constants' registers by turns."""
+    """An instruction under test. `text` alternates between the registers of two constants."""
     name: str
     opcode: str
     text: str
-    # 32 lanes over the lanes per clock and SM quarter.
+    # 32 lanes divided by the lanes per clock and SM quarter.
     clocks: float
     why: str
-    # What it does to the bits of all chains (rows) and threads (columns), the given turn of the unrolled loop.
+    # The effect on the bits of all chains (rows) and threads (columns), for the given copy in the unrolled loop.
     step: Callable[[np.ndarray, int], np.ndarray]
     exact: bool = True
 
@@ -94,7 +94,7 @@ PARAMS = [("out", "u64"), ("values", "u64"), ("iterations", "u32"), ("a", "u64")
 
 
 def chains(e: Entry, instruction: Instruction, thread: str, iterations: str) -> tuple[list[str], str, str]:
-    """The loop under test; its chains, and start and stop."""
+    """The loop under test. Returns its chains, and the start and stop clocks."""
     values = []
     for c in range(CHAINS):
         bits = e.calc("mad.lo.u32", thread, f"1024, {0x3F800000 + c * 131 * 1024}")
@@ -149,7 +149,7 @@ def entry(instruction: Instruction, form: str) -> Entry:
         tiles.commit(e)
         tiles.drain(e, 1)
         e.op(f"add.u64 {rounds}, {rounds}, 1;")
-        # One lane looks, so that the warpgroup agrees; its warps meet at a barrier of their own once a round.
+        # One lane reads the flag, so the warpgroup agrees. Its warps meet at a separate barrier once per round.
         e.op(f"ld.relaxed.cta.shared.u32 {stopped}, [{flag}];", f"setp.ne.u32 {p}, {stopped}, 0;", f"barrier.cta.red.or.pred.aligned {p}, 1, 128, {p};",
              f"@!{p} bra.uni {again};")
         tiles.drain(e)
@@ -191,7 +191,7 @@ def variant(instruction: Instruction, form: str, figures: tuple[Figure, ...]) ->
             return complaint
         rounds = int(found[0][0][0, 4])
         if rounds < 1:
-            return "the products beside did not run"
+            return "the concurrent wgmma did not run"
         return equal("d", tiles.undump(found[5][0], WIDTH), (rounds * (a @ b.T)).astype(np.float32))
 
     def derive(readings: list[Reading]) -> dict[str, float]:
@@ -236,7 +236,7 @@ def variants() -> list[Variant]:
 
 
 M9 = Micro(
-    "M9", "Rates of other pipes, alone and beside wgmma",
-    "How many clocks do ex2, packing to bf16, min and max, shuffles and warp reductions take, and do they and matrix products slow each other down?",
+    "M9", "Throughput of other pipes, alone and concurrent with wgmma",
+    "How many clocks do ex2, packing to bf16, min and max, shuffles and warp reductions take, and do they and wgmma slow each other down?",
     lambda: [entry(i, form) for i in INSTRUCTIONS for form in FORMS], variants,
     opcodes={f"m9_{i.name}": {i.opcode: CHAINS * UNROLL} for i in INSTRUCTIONS}, priority=42)

@@ -1,6 +1,6 @@
-"""A writer of PTX for micro-kernels: declares registers, numbers labels, keeps loops and waits in one form.
+"""Writes the PTX of micro-kernels: declares registers, numbers labels, and provides loops and waits.
 
-The text that comes out is what a person would write; `ptxas` and the simulator read the same file.
+The result reads like handwritten PTX; `ptxas` and the simulator read the same file.
 """
 from __future__ import annotations
 
@@ -41,19 +41,19 @@ class Entry:
         return [self.reg(kind) for _ in range(n)]
 
     def shared(self, name: str, size: int, align: int = 8) -> str:
-        """A static variable in shared memory; its address in a register."""
+        """A static variable in shared memory. Returns a register with its address."""
         self._shared.append(f".shared .align {align} .b8 {name}[{size}];")
         return self.value("b32", name)
 
     def dynamic(self, align: int = 1024) -> str:
-        """The address of dynamic shared memory, rounded up to `align`: launch with that much more."""
+        """The address of dynamic shared memory, rounded up to `align`. The launch must provide that much more."""
         self.uses_dynamic = True
         r = self.value("b32", "dynamic_memory")
         self.op(f"add.u32 {r}, {r}, {align - 1};", f"and.b32 {r}, {r}, {-align & 0xFFFFFFFF:#x};")
         return r
 
     def value(self, kind: str, of: object) -> str:
-        """A register that holds a constant, a symbol's address or another register's value."""
+        """A register that holds a constant, a symbol's address or the value of another register."""
         r = self.reg(kind)
         self.op(f"mov.{'u' + kind[1:] if kind[0] == 'b' else kind} {r}, {of};")
         return r
@@ -92,14 +92,14 @@ class Entry:
         self._lines.append(f"{label}:")
 
     def calc(self, op: str, a: object, b: object, kind: str = "b32") -> str:
-        """A new register with `op a, b`."""
+        """A new register with the result of `op a, b`."""
         r = self.reg(kind)
         self.op(f"{op} {r}, {a}, {b};")
         return r
 
     @contextlib.contextmanager
     def loop(self, count: str) -> Iterator[str]:
-        """Runs its body `count` times (a register, at least once); gives the register that counts from 0."""
+        """Runs its body `count` times (a register, at least 1). Yields the register that counts from 0."""
         i, p, again = self.value("b32", 0), self.reg("pred"), self.label()
         self.place(again)
         yield i
@@ -107,7 +107,7 @@ class Entry:
 
     @contextlib.contextmanager
     def when(self, relation: str, a: object, b: object, kind: str = "u32") -> Iterator[None]:
-        """Runs its body where `a relation b`."""
+        """Runs its body if `a relation b`."""
         p, past = self.reg("pred"), self.label()
         self.op(f"setp.{relation}.{kind} {p}, {a}, {b};", f"@!{p} bra {past};")
         yield
@@ -116,7 +116,7 @@ class Entry:
     # ---------------------------------------------------------------- idioms
 
     def clock(self) -> str:
-        """The clock, not moved across other volatile operations."""
+        """Reads the clock. The read is not moved across other volatile operations."""
         r = self.reg("b64")
         self.op(f"mov.u64 {r}, %clock64;")
         return r
@@ -125,7 +125,7 @@ class Entry:
         return self.calc("sub.u64", end, start, "b64")
 
     def wait(self, barrier: str, parity: str) -> None:
-        """Waits for the phase of a parity of an mbarrier."""
+        """Waits for the phase with a parity of an mbarrier."""
         p, again = self.reg("pred"), self.label()
         self.place(again)
         self.op(f"mbarrier.try_wait.parity.shared::cta.b64 {p}, [{barrier}], {parity};", f"@!{p} bra {again};")
@@ -134,7 +134,7 @@ class Entry:
         self.op(f"mbarrier.init.shared::cta.b64 [{barrier}], {count};")
 
     def barriers_ready(self) -> None:
-        """After the initialisation of mbarriers, by the thread that did it; then all threads have to meet."""
+        """Follows the initialization of mbarriers, in the thread that did it; then all threads must synchronize."""
         self.op("fence.mbarrier_init.release.cluster;")
 
     def sync(self) -> None:

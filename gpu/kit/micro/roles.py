@@ -1,4 +1,4 @@
-"""M12: what roles and clusters cost: moving registers between warpgroups, and loading for two CTAs at once."""
+"""M12: the cost of roles and clusters: moving registers between warpgroups, and loading for two CTAs at once."""
 from __future__ import annotations
 
 import numpy as np
@@ -13,7 +13,8 @@ CAPPED, LOW, HIGH = 168, 40, 232
 
 
 def setmaxnreg() -> Entry:
-    """One warpgroup gives registers up; when all have met, two others take them. Agents 0, 1, 2 are the warpgroups."""
+    """One warpgroup releases registers. After all warpgroups have synchronized, two others acquire them. Agents 0, 1,
+    2 are the warpgroups."""
     e = Entry("m12_setmaxnreg", [("out", "u64")], 384, maxnreg=CAPPED)
     out, thread = e.pointer("out"), e.special("%tid.x")
     group, within = e.calc("shr.u32", thread, 7), e.calc("and.b32", thread, 127)
@@ -38,7 +39,7 @@ def registers() -> Variant:
 
     def check(setup: Setup, length: int, launch: Launch, found: Arrays) -> str | None:
         stops = found[0][0][0, [1, 3, 5]]
-        return None if (stops != 0).all() else "a warpgroup did not get to its end"
+        return None if (stops != 0).all() else "a warpgroup did not finish"
 
     def derive(readings: list[Reading]) -> dict[str, float]:
         last = readings[-1]
@@ -54,14 +55,14 @@ STAGES = 4
 A_ROWS, B_ROWS = 128, 256
 A_BYTES, B_BYTES = A_ROWS * tiles.ROW, B_ROWS * tiles.ROW
 STAGE = A_BYTES + B_BYTES
-# Steps along the inner dimension before it starts again: L2 holds it all.
+# Steps along the inner dimension before it restarts; L2 holds all of them.
 STEPS = 8
 
 PARAMS = [("a", "map"), ("b", "map"), ("out", "u64"), ("stage", "u64"), ("iterations", "u32")]
 
 
 def ring(multicast: bool) -> Entry:
-    """Pairs of CTAs that need A of their own and the same B. With multicast each loads half of B for both."""
+    """Pairs of CTAs that need separate A and the same B. With multicast each loads half of B for both."""
     e = Entry(f"m12_{'multicast' if multicast else 'separate'}", PARAMS, 64, cluster=2)
     a, b, out, stage, iterations = e.map("a"), e.map("b"), e.pointer("out"), e.pointer("stage"), e.param("iterations")
     thread, memory, cta = e.special("%tid.x"), e.dynamic(), e.special("%ctaid.x")
@@ -70,7 +71,7 @@ def ring(multicast: bool) -> Entry:
     with e.when("eq", thread, 0):
         for s in range(STAGES):
             e.init_barrier(f"full+{8 * s}", 1)
-            # A slot is free when its readers are done: in both CTAs, if both get copies at once.
+            # A slot is free when its readers are done: in both CTAs, if both receive copies at once.
             e.init_barrier(f"empty+{8 * s}", 2 if multicast else 1)
         e.barriers_ready()
     cluster_sync(e)
@@ -114,7 +115,7 @@ def ring(multicast: bool) -> Entry:
                 e.op(f"mbarrier.arrive.shared::cta.b64 _, [{e.calc('mad.lo.u32', slot, f'8, {empty}')}];")
         stop = e.clock()
         agent_clocks(e, out, 0, start, stop)
-    # Nobody leaves while the other CTA may still write into its memory.
+    # No CTA exits while the other one may still write to its memory.
     cluster_sync(e)
     last = e.calc("and.b32", e.calc("add.u32", iterations, -1 & 0xFFFFFFFF), STAGES - 1)
     source = e.calc("mad.lo.u32", last, f"{STAGE}, {memory}")
@@ -169,6 +170,6 @@ def variants() -> list[Variant]:
 
 M12 = Micro(
     "M12", "Registers between roles, and multicast",
-    "What do setmaxnreg.dec and .inc cost, and how much faster do loads of a shared operand arrive when two CTAs load half of it each for both?",
+    "What do setmaxnreg.dec and .inc cost, and how much faster are loads of a shared operand if each of two CTAs loads half of it for both?",
     lambda: [setmaxnreg(), ring(False), ring(True)], variants,
     opcodes={"m12_setmaxnreg": {"USETMAXREG": 2}, "m12_multicast": {"UTMALDG": 2}, "m12_separate": {"UTMALDG": 3}}, priority=43)

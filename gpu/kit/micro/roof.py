@@ -1,8 +1,8 @@
-"""M8: do matrix instructions slow down while the copy engine fills shared memory?
+"""M8: do matrix instructions slow down while TMA fills shared memory?
 
-Two warpgroups multiply a 128 x 256 tile of depth 64 again and again, from operands that stay: 1024 clk an iteration when
-nothing is in the way. A third agent loads boxes of 8 KB into memory that nobody reads, so many for each iteration: 16 boxes
-are 128 B/clk. Shared memory is said to serve 128 B/clk in all; reads of the operands and the fill share it.
+Two warpgroups repeatedly multiply a 128 x 256 tile of depth 64 with resident operands: 1024 clk per iteration without
+interference. A third agent loads a given number of 8 KB boxes per iteration into memory that is never read; 16 boxes
+are 128 B/clk. The bandwidth of shared memory is supposedly 128 B/clk in total, shared by operand reads and the fill.
 """
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ GROUPS, WIDTH, CLOCKS = 2, 256, 1024
 SLOTS, SLOT_BOXES = 2, 8
 BOX_ROWS = 64
 BOX = BOX_ROWS * tiles.ROW
-# What is loaded: so many boxes, which L2 holds.
+# Number of source boxes, all of which fit in L2.
 SOURCE_BOXES = 16
 
 PARAMS = [("map", "map"), ("out", "u64"), ("a", "u64"), ("b", "u64"), ("d", "u64"), ("iterations", "u32"), ("boxes", "u32")]
@@ -79,8 +79,9 @@ def entry(n: int) -> Entry:
 
 
 def producer(e: Entry, map_: str, out: str, ring: str, full: str, tick: str, iterations: str, boxes: str) -> None:
-    """For each iteration of the products: waits for the slot's earlier boxes, loads `boxes`, and waits until the products have
-    come as far. Their progress is a number in memory rather than a barrier: a fill that cannot keep up must not lose count."""
+    """For each iteration of the dots: waits for the slot's earlier boxes, loads `boxes`, and waits until the dots
+    have progressed as far. Their progress is a number in memory rather than a barrier, because a fill that falls
+    behind must not lose count."""
     size = e.calc("mul.lo.u32", boxes, BOX)
     y = e.value("b32", 0)
     start = e.clock()
@@ -89,7 +90,7 @@ def producer(e: Entry, map_: str, out: str, ring: str, full: str, tick: str, ite
         barrier = e.calc("mad.lo.u32", slot, f"8, {full}")
         with e.when("ge", i, SLOTS):
             e.wait(barrier, e.calc("and.b32", e.calc("add.u32", e.calc("shr.u32", i, 1), 1), 1))
-        # A slot without boxes completes its phase by the arrival alone.
+        # The phase of a slot without boxes completes by the arrival alone.
         expect(e, barrier, size)
         to = e.calc("mad.lo.u32", slot, f"{SLOT_BOXES * BOX}, {ring}")
         with e.when("gt", boxes, 0):
@@ -155,11 +156,11 @@ def variants() -> list[Variant]:
                     Figure(f"{label}.wgmma_share", "of 2048 MAC/clk", share, share * 0.93, min(1.01, share * 1.08),
                            f"operands take {reads} B/clk, the fill {fill}, and shared memory has 128{slower}"),
                     Figure(f"{label}.fill_rate", "B/clk/SM", fill * share, fill * share * (0.5 if every else 0.85), fill * 1.01,
-                           "the fill is paced by the products" if boxes else "no fill"))))
+                           "the fill is paced by wgmma" if boxes else "no fill"))))
     return found
 
 
 M8 = Micro(
-    "M8", "The roof of shared memory",
+    "M8", "The bandwidth limit of shared memory",
     "How much do matrix instructions of width 256 and 128 slow down while 16 to 64 B/clk are loaded into shared memory?",
     lambda: [entry(256), entry(128)], variants, opcodes={"m8_": {"HGMMA": 4, "UTMALDG": 1}}, priority=40)

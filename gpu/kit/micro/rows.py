@@ -1,4 +1,5 @@
-"""M10: three ways to bring a row into a CTA. One CTA a row, 256 threads, sums its words; timed from outside, interleaved."""
+"""M10: three ways to load a row into a CTA. One CTA of 256 threads per row sums its words. Timed from outside,
+interleaved."""
 from __future__ import annotations
 
 import functools
@@ -14,7 +15,7 @@ SIZES = tuple(k * KB for k in (2, 4, 8, 16, 32, 64))
 WAYS = ("ldg", "bulk", "boxes")
 THREADS = 256
 BOX_ELEMENTS = 256
-# Two input sets of a quarter of a gigabyte each, taken by turns.
+# Two input sets of a quarter of a gigabyte each, used alternately.
 SET_BYTES = 1 << 28
 
 
@@ -79,7 +80,7 @@ def entry(way: str, size: int) -> Entry:
 
 @functools.cache
 def source(which: int, size: int) -> np.ndarray:
-    """An input set; its blocks of 4 MB are alike, but they lie elsewhere."""
+    """An input set. Its blocks of 4 MB are equal but at different addresses."""
     block = np.random.default_rng(which).integers(0, 1 << 32, min(size, 1 << 22) // 4, np.uint32)
     return np.resize(block, size // 4)
 
@@ -108,7 +109,8 @@ def contender(way: str, size: int) -> Contender:
            "boxes": "as bulk, but an instruction for each 512 bytes: issue of some 30 clk each shows on long rows"}[way]
     if size <= 4 * KB:
         why += "; short rows pay for the start of a CTA each"
-    # Of 3.0 TB/s, what copies on an H100 reach counting reads and writes; on an H200 the machine's own copy figure is the measure.
+    # Relative to 3.0 TB/s, which copies on an H100 reach, counting reads and writes; on an H200 the machine's own
+    # copy figure is the reference.
     figure = Figure(f"rows.{size // KB}kb.{way}.rate", "GB/s", 3000 * value, 2200 * value, 4700, why + f"; {value:.0%} of 3.0 TB/s (H100; H200: 4.3)")
     return Contender(name, name, launches, check, figure, lambda setup, us: setup.pick(SET_BYTES, 3 * size) / us * 1e-3)
 

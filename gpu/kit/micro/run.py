@@ -1,7 +1,7 @@
-"""Runs micro-kernels on a device and turns their readings into figures.
+"""Runs micro-kernels on a device and converts their readings to figures.
 
-On hardware each figure becomes a `measurement` record with its prediction. On the simulator the same launches run with a few
-steps, results are checked, and no figure is written: its clock counts instructions.
+On hardware each figure becomes a `measurement` record with its prediction. On the simulator the same launches run
+with few steps and only results are checked, because its clock counts instructions.
 """
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from ..work import Context, Item
 from .registry import ALL
 from .spec import Contender, Figure, Reading, Setup, Variant
 
-# What one variant takes on hardware: three lengths, five times each, with copies.
+# Duration of one variant on hardware: three lengths, five times each, with copies.
 SECONDS = 0.4
 
 
 def items(pack: pathlib.Path, only: str = "") -> list[Item]:
-    """One piece of work for each variant, and for each group of contenders."""
+    """One piece of work for each variant and for each group of contenders."""
     path = pack / "micro" / "index.json"
     if not path.is_file():
         return []
@@ -55,7 +55,7 @@ def run_variant(context: Context, image: Image, setup: Setup, variant: Variant, 
     lengths = variant.lengths if setup.full else variant.short
     launches = [(n, variant.launch(setup, n)) for n in lengths]
     samples: dict[str, list[float]] = {f.name: [] for f in variant.figures}
-    # The first repetition is a warm-up as far as figures go; its results count all the same.
+    # The first repetition is a warm-up for the figures, but its results are checked too.
     for repetition in range(variant.repeats + 1 if setup.full else 1):
         readings = []
         for length, launch in launches:
@@ -93,13 +93,13 @@ def run_group(context: Context, image: Image, setup: Setup, group: list[Contende
             context.case("fail", c.name, what="result", detail=complaint, **about)
             continue
         context.case("pass", c.name, **about)
-        # A rate falls where the time rises: the summary turns its ends round.
+        # A rate falls as the time rises; the summary swaps its ends.
         measurement(context, c.figure, summary(found.microseconds).map(lambda us: c.value(setup, us)), c.name, about)
 
 
 def measurement(context: Context, figure: Figure, s: Summary, variant: str, about: dict[str, Any]) -> None:
     if not context.device.measures:
-        raise DeviceError("kit", "clocks of a device that does not measure are no results")
+        raise DeviceError("kit", "clocks of a device that does not measure are not results")
     context.record({
         "record": "measurement", "part": "micro", "name": figure.name, "impl": variant, "unit": figure.unit, **s.fields(),
         "predicted": figure.predicted, "predicted_low": figure.low, "predicted_high": figure.high, "why": figure.why,

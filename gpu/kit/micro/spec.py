@@ -1,8 +1,8 @@
-"""What a micro-kernel is: a question, PTX, launches of several lengths, a check of the result, and predicted figures.
+"""A micro-kernel: a question, PTX, launches of several lengths, a check of the result, and predicted figures.
 
-A chain of n operations takes `overhead + n * step` clocks. So each variant runs at several lengths, a line is fitted, and
-its slope and intercept are the figures; what runs once per launch hides in the intercept. Predictions are written here,
-before any run: a figure outside of its range is a finding, not a reason to move the range.
+A chain of n operations takes `overhead + n * step` clocks. So each variant runs at several lengths, and a line is
+fitted. Its slope and intercept are the figures; work that runs once per launch is part of the intercept. Predictions
+are made here, before any run: a figure outside its range is a finding, not a reason to change the range.
 """
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..launches import Launch
 from ..stats import Line, line
 from .ptx import Entry
 
-# Words of 64 bits that each CTA writes: start and stop of up to four agents, or whatever the kernel says.
+# Number of 64-bit words that each CTA writes: start and stop of up to four agents, or as the kernel defines.
 WORDS = 8
 
 Arrays = list[list[np.ndarray]]
@@ -23,7 +23,7 @@ Arrays = list[list[np.ndarray]]
 
 @dataclasses.dataclass(frozen=True)
 class Setup:
-    """Where a variant runs. `full`: hardware, real sizes; otherwise the simulator, where a few steps have to do."""
+    """The environment of a variant. `full`: hardware with real sizes; otherwise the simulator with few steps."""
     sms: int
     full: bool
 
@@ -33,7 +33,8 @@ class Setup:
 
 @dataclasses.dataclass(frozen=True)
 class Figure:
-    """A constant of the machine, with what we expect of it and why. `low` to `high` would not surprise us."""
+    """A constant of the machine, with its expected value and the reason. A value from `low` to `high` would not be a
+    surprise."""
     name: str
     unit: str
     predicted: float
@@ -49,13 +50,13 @@ class Reading:
     words: np.ndarray
 
     def clocks(self, agents: Sequence[int] = (0,)) -> float:
-        """From the first start to the last stop of the given agents; the median over CTAs."""
+        """Clocks from the first start to the last stop of the given agents; the median over CTAs."""
         starts = np.stack([self.words[:, 2 * a] for a in agents], 1).min(1)
         stops = np.stack([self.words[:, 2 * a + 1] for a in agents], 1).max(1)
         return float(np.median((stops - starts).astype(np.int64)))
 
 
-# From the readings of one repetition, one for each length, to the values of the figures.
+# Computes the values of the figures from the readings of one repetition, one for each length.
 Derive = Callable[[list[Reading]], dict[str, float]]
 
 
@@ -67,37 +68,37 @@ class Variant:
     lengths: tuple[int, ...]
     short: tuple[int, ...]
     launch: Callable[[Setup, int], Launch]
-    # A complaint about what the launch left, or None.
+    # A complaint about the results of the launch, or None.
     check: Callable[[Setup, int, Launch, Arrays], str | None]
     figures: tuple[Figure, ...]
     derive: Derive
-    # Which argument holds the words.
+    # Index of the argument that holds the words.
     out: int = 0
     repeats: int = 5
 
 
 @dataclasses.dataclass(frozen=True)
 class Contender:
-    """One of several kernels that are timed from outside, interleaved: no clocks in the kernel."""
+    """One of several kernels that are timed from outside, interleaved, without clocks in the kernel."""
     name: str
     entry: str
     launches: Callable[[Setup], list[Launch]]
     check: Callable[[Setup, Launch, Arrays], str | None]
-    # The figure in terms of microseconds per launch.
+    # Computes the figure from microseconds per launch.
     figure: Figure
     value: Callable[[Setup, float], float]
 
 
 @dataclasses.dataclass(frozen=True)
 class Micro:
-    """A micro-kernel with its variants. `contenders` come in groups that are timed together."""
+    """A micro-kernel with its variants. `contenders` are groups that are timed together."""
     id: str
     title: str
     question: str
     entries: Callable[[], list[Entry]]
     variants: Callable[[], list[Variant]] = list
     contenders: Callable[[], list[list[Contender]]] = list
-    # Opcodes that the machine code of an entry must have, with the least number of them; entries by their prefix.
+    # Opcodes that the machine code of an entry must contain, with their minimum number; entries by prefix.
     opcodes: dict[str, dict[str, int]] = dataclasses.field(default_factory=dict)
     priority: int = 45
 
@@ -112,19 +113,19 @@ def per_step(name: str, scale: float = 1.0, agents: Sequence[int] = (0,), overhe
 
 
 def rate(name: str, amount: float, agents: Sequence[int] = (0,)) -> Derive:
-    """`amount` per step over the slope: bytes per clock, for instance."""
+    """`amount` per step divided by the slope, such as bytes per clock."""
     def derive(readings: list[Reading]) -> dict[str, float]:
         return {name: amount / line([(r.length, r.clocks(agents)) for r in readings]).slope}
     return derive
 
 
 def words(cta_count: int) -> np.ndarray:
-    """An output for the words of so many CTAs."""
+    """An output array for the words of `cta_count` CTAs."""
     return np.zeros((cta_count, WORDS), np.uint64)
 
 
 def agent_clocks(e: Entry, out: str, agent: int | str, start: str, stop: str) -> None:
-    """Writes start and stop of an agent, by the one thread that gets here. `agent` is a number or a register."""
+    """Writes start and stop of an agent, in the only thread that executes this. `agent` is a number or a register."""
     at = e.calc("mad.lo.u32", e.special("%ctaid.x"), f"{WORDS}, 0")
     if isinstance(agent, int):
         at = e.calc("add.u32", at, 2 * agent)

@@ -1,4 +1,4 @@
-"""M14: what a launch costs: nodes of a graph that do nothing, and CTAs that only start and end."""
+"""M14: the cost of a launch: empty nodes of a graph, and CTAs that only start and end."""
 from __future__ import annotations
 
 import numpy as np
@@ -18,7 +18,7 @@ def empty() -> Entry:
 
 
 def heavy() -> Entry:
-    """As many threads and as much shared memory as a matrix product's CTA takes: one fits an SM. Counts itself."""
+    """A CTA with the threads and shared memory of a matmul's CTA, of which one fits an SM. It counts itself."""
     e = Entry("m14_cta", [("count", "u64")], THREADS)
     count = e.pointer("count")
     memory = e.dynamic()
@@ -53,5 +53,5 @@ def waves(n: int) -> Contender:
 
 M14 = Micro(
     "M14", "The cost of launching",
-    "What does a node of a graph cost that does nothing, and how long does a wave of CTAs of 384 threads with 200 KB of shared memory take that do nothing?",
+    "What does an empty node of a graph cost, and how long does a wave of empty CTAs of 384 threads with 200 KB of shared memory take?",
     lambda: [empty(), heavy()], contenders=contenders, opcodes={"m14_": {"EXIT": 1}}, priority=41)

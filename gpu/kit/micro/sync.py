@@ -1,4 +1,4 @@
-"""M5: what it costs when one warp waits for another."""
+"""M5: the cost of one warp waiting for another."""
 from __future__ import annotations
 
 import numpy as np
@@ -24,7 +24,7 @@ def _begin(name: str, threads: int, barriers: int = 0) -> tuple[Entry, str, str,
 
 
 def _done(e: Entry, times: str) -> None:
-    """Counts what a thread went through, for the check."""
+    """Counts the iterations of a thread, for the check."""
     count = e.pointer("count")
     e.op(f"red.global.add.u32 [{count}], {times};")
 
@@ -34,7 +34,7 @@ def _arrive(e: Entry, barrier: str) -> None:
 
 
 def pingpong() -> Entry:
-    """Lane 0 of two warps wake each other in turn by two mbarriers: two edges an iteration."""
+    """Lane 0 of two warps wake each other alternately through two mbarriers: two edges per iteration."""
     e, out, iterations, thread, base = _begin("m5_mbarrier_pingpong", 64, 2)
     mine, other = base, e.calc("add.u32", base, 8)
     with e.when("eq", thread, 0):
@@ -54,7 +54,7 @@ def pingpong() -> Entry:
 
 
 def alone() -> Entry:
-    """One thread arrives and waits for a phase that is complete: what a wait costs that does not wait."""
+    """One thread arrives and waits for a completed phase: the cost of a wait that does not block."""
     e, out, iterations, thread, base = _begin("m5_mbarrier_self", 32, 1)
     with e.when("eq", thread, 0):
         start = e.clock()
@@ -81,7 +81,7 @@ def named() -> Entry:
 
 
 def handover() -> Entry:
-    """Two groups of four warps hand over to each other by two named barriers: two edges an iteration."""
+    """Two groups of four warps alternate through two named barriers: two edges per iteration."""
     e, out, iterations, thread, _ = _begin("m5_named_handover", 256)
     start = e.clock()
     with e.when("lt", thread, 128):
@@ -123,6 +123,6 @@ def variants() -> list[Variant]:
 
 M5 = Micro(
     "M5", "Edges between warps",
-    "How many clocks from an arrival at an mbarrier to the wake-up of who waits for it, and how many for a named barrier of 256 threads?",
+    "How many clocks from an arrival at an mbarrier to the wake-up of a waiting thread, and how many for a named barrier of 256 threads?",
     lambda: [pingpong(), alone(), named(), handover()], variants,
     opcodes={"m5_mbarrier": {"SYNCS": 2}, "m5_named": {"BAR": 2}}, priority=41)

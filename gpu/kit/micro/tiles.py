@@ -1,7 +1,7 @@
 """Tiles in shared memory and matrix instructions, for the micro-kernels that need them.
 
-A *tile* is rows of 64 elements of 16 bits: 128 bytes, the span of the widest swizzle. The 16-byte chunk c of row r lies at
-`128 r + 16 (c ^ (r & 7))`, in groups of eight rows, 1024 bytes each, from an address that 1024 divides.
+A *tile* consists of rows of 64 16-bit elements: 128 bytes, the span of the widest swizzle. The 16-byte chunk c of row
+r is at `128 r + 16 (c ^ (r & 7))`, in groups of eight rows, 1024 bytes each, from an address aligned to 1024 bytes.
 """
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ROW = 128
 # Elements of a row: the depth of four matrix instructions.
 DEPTH = 64
 
-# A matrix descriptor without its address: 128-byte swizzle, groups of eight rows 1024 bytes apart.
+# A matrix descriptor without its address: 128-byte swizzle, groups of eight rows that are 1024 bytes apart.
 DESCRIPTOR = 1 << 62 | (1024 >> 4) << 32 | 1 << 16
 
 
@@ -41,7 +41,7 @@ def swizzled(e: Entry, base: str, row: str, chunk: str) -> str:
 
 
 def to_async(e: Entry) -> None:
-    """Makes ordinary stores to shared memory visible to matrix instructions and the copy engine; then all meet."""
+    """Makes ordinary stores to shared memory visible to matrix instructions and TMA, and synchronizes the CTA."""
     e.op("fence.proxy.async.shared::cta;")
     e.sync()
 
@@ -60,7 +60,7 @@ def steps(e: Entry, d: str) -> list[str]:
 
 
 def accumulators(e: Entry, n: int) -> list[str]:
-    """Zeroed accumulators of a 64 x n product, for each thread of a warpgroup."""
+    """Zero accumulators of a 64 x n dot, for each thread of a warpgroup."""
     d = e.regs("f32", n // 2)
     e.op(*(f"mov.f32 {r}, 0f00000000;" for r in d))
     return d
@@ -100,7 +100,7 @@ def dump(e: Entry, base: str, d: list[str], thread: str, threads: int) -> None:
 
 
 def undump(raw: np.ndarray, n: int, threads: int = 128) -> np.ndarray:
-    """What `dump` stored for one warpgroup as a 64 x n matrix."""
+    """The output of `dump` for one warpgroup as a 64 x n matrix."""
     raw = raw.reshape(-1)[: n // 2 * threads].reshape(n // 2, threads)[:, :128]
     out = np.empty((64, n), raw.dtype)
     t, j = np.meshgrid(np.arange(128), np.arange(n // 2))
@@ -118,12 +118,12 @@ def unswizzle(raw: np.ndarray, rows: int) -> np.ndarray:
 
 
 def small_matrix(seed: int, rows: int, columns: int = DEPTH) -> np.ndarray:
-    """Whole numbers from -2 to 2: products and their sums are exact."""
+    """Integers from -2 to 2, so products and their sums are exact."""
     return np.random.default_rng(seed).integers(-2, 3, (rows, columns)).astype(np.float64)
 
 
 def fragment(e: Entry, base: str, thread: str) -> list[list[str]]:
-    """The registers of A for the four slices of a 64 x 64 row-major matrix of 16 bits in global memory."""
+    """The registers of A for the four slices of a 64 x 64 row-major matrix of 16-bit elements in global memory."""
     warp, lane = e.calc("shr.u32", thread, 5), e.calc("and.b32", thread, 31)
     row = e.calc("mad.lo.u32", warp, f"16, {e.calc('shr.u32', lane, 2)}")
     column = e.calc("shl.b32", e.calc("and.b32", lane, 3), 1)
@@ -132,7 +132,7 @@ def fragment(e: Entry, base: str, thread: str) -> list[list[str]]:
     out = []
     for k in range(4):
         r = e.regs("b32", 4)
-        # Rows g and g + 8, then the same eight columns on.
+        # Rows g and g + 8, then the same rows eight columns further.
         for n, offset in enumerate((0, 8 * ROW, 16, 8 * ROW + 16)):
             e.op(f"ld.global.b32 {r[n]}, [{first}+{offset + 32 * k}];")
         out.append(r)

@@ -1,8 +1,8 @@
-"""M3 and M4: the copy engine, with tensor maps of two dimensions.
+"""M3 and M4: TMA with two-dimensional tensor maps.
 
-Boxes are 64 elements of 16 bits wide (128 bytes, swizzled as matrix instructions want them) and some rows high. A *step*
-moves one stage of a ring: one to four boxes below each other. Steps go along the rows of the matrix first, as a product's
-inner loop does, so each row of a box is a separate 128-byte piece of memory.
+Boxes are 64 16-bit elements wide (128 bytes, with the swizzle of matrix instructions) and some rows high. A *step*
+moves one stage of a ring: one to four vertically adjacent boxes. Steps go along the rows of the matrix first, like
+the inner loop of a matmul, so each row of a box is a separate 128-byte piece of memory.
 """
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ def expect(e: Entry, barrier: str, size: str) -> None:
 
 
 class Walk:
-    """Coordinates of the steps of one CTA: along a row of boxes, then to the next one, and after the last to the first."""
+    """Coordinates of the steps of one CTA: along a row of boxes, then to the next row, and from the last back to the
+    first."""
 
     def __init__(self, e: Entry, width: str, height: str, first: str, rows: str):
         self.e, self.width, self.height, self.first = e, width, height, first
@@ -97,7 +98,8 @@ def load_entry(name: str, boxes: int, depth: int) -> Entry:
             e.op(f"mov.u64 {stop}, %clock64;")
         agent_clocks(e, out, 0, start, stop)
     e.sync()
-    # What the last step loaded, for the check. Loads are seen by those who waited; the others met them at the barrier.
+    # The data of the last step, for the check. The threads that waited can see the loads; the others have
+    # synchronized with them at the barrier.
     last = e.calc("and.b32", e.calc("add.u32", e.calc("mul.lo.u32", passes, iterations), -1 & 0xFFFFFFFF), depth - 1)
     source = e.calc("mad.lo.u32", last, f"{size}, {memory}")
     place = e.calc("mad.wide.u32", e.special("%ctaid.x"), f"{size}, {stage}", "b64")
@@ -112,11 +114,11 @@ def load_entry(name: str, boxes: int, depth: int) -> Entry:
 
 @dataclasses.dataclass(frozen=True)
 class Region:
-    """The matrix that `ctas` walk over, each over rows of its own."""
+    """The matrix over which `ctas` walk, each over separate rows."""
     width: int
     own: int
     ctas: int
-    # Of a step.
+    # Of one step.
     height: int
 
     @property
@@ -133,14 +135,14 @@ class Region:
 
 
 def region(setup: Setup, length: int, height: int, ctas: int, small: bool = False) -> Region:
-    """As large as the walk is long; or `small`: four steps, which L2 can hold for all SMs at once."""
+    """A region as large as the walk is long; with `small`, four steps, which fit in L2 for all SMs at once."""
     width = 256 if small or not setup.full else 4096
     own = height if small else -(-length * tiles.DEPTH // width) * height
     return Region(width, own, ctas, height)
 
 
 def noise(seed: int, rows: int, width: int) -> np.ndarray:
-    """Random 16-bit elements; of large matrices every block of 4 MB is the same."""
+    """Random 16-bit elements. In large matrices all blocks of 4 MB are equal."""
     n = rows * width
     block = np.random.default_rng(seed).integers(0, 1 << 16, min(n, 1 << 21), np.uint16)
     return np.resize(block, n).reshape(rows, width)
@@ -168,7 +170,7 @@ def load_variant(size: int, boxes: int, depth: int, cold: bool, every: bool, fig
         return None
 
     derive = per_step(figure.name) if depth == 1 else rate(figure.name, size)
-    # All SMs together: 200 MB at most where each byte is new.
+    # All SMs together: at most 200 MB if each byte is new.
     lengths = (8, 16, 32) if every and cold else (16, 64, 256)
     return Variant(name, f"m3_b{boxes}_d{depth}", lengths, (5, 6), launch, check, (figure,), derive, out=1, repeats=3 if every else 5)
 
@@ -201,7 +203,8 @@ STORE_PARAMS = [("map", "map"), ("out", "u64"), ("iterations", "u32"), ("rows", 
 
 
 def store_entry(name: str, depth: int, read: bool) -> Entry:
-    """One thread stores boxes from a ring of `depth`; it waits until a source is read, or until the store is complete."""
+    """One thread stores boxes from a ring of `depth`. It waits until a source has been read, or until the store is
+    complete."""
     e = Entry(name, STORE_PARAMS, 128)
     map_, out = e.map("map"), e.pointer("out")
     iterations, rows, width = (e.param(n) for n in ("iterations", "rows", "width"))
@@ -209,7 +212,7 @@ def store_entry(name: str, depth: int, read: bool) -> Entry:
     size = e.calc("shl.b32", rows, 7)
     own = e.param("cta_rows")
     first = e.calc("mul.lo.u32", e.special("%ctaid.x"), own)
-    # Each 16-bit element of the ring holds its own number, low bits of it.
+    # Each 16-bit element of the ring holds the low bits of its index.
     with e.loop(e.calc("shr.u32", e.calc("mul.lo.u32", size, depth), 9)) as i:
         at = e.calc("mad.lo.u32", i, f"128, {thread}")
         low = e.calc("and.b32", e.calc("shl.b32", at, 1), 0xFFFF)
@@ -263,7 +266,7 @@ def m4_variants() -> list[Variant]:
     for size in (8 * KB, 16 * KB):
         kb = size // KB
         found.append(store_variant(size, 1, True, False, Figure(
-            f"tma.store.{kb}kb.source_free", "clk", 200 + size / 64, 150, 900, "the engine reads shared memory at about 64 B/clk after some 200 clk")))
+            f"tma.store.{kb}kb.source_free", "clk", 200 + size / 64, 150, 900, "TMA reads shared memory at about 64 B/clk after some 200 clk")))
         found.append(store_variant(size, 1, False, False, Figure(
             f"tma.store.{kb}kb.complete", "clk", 700 + size / 64, 450, 1800, "a write to L2 and its acknowledgement, as long as a load from there")))
         for every, value, low, high, why in ((False, 48, 30, 64, "one SM sends at most 64 B/clk to L2"),

@@ -1,4 +1,4 @@
-"""M1 and M2: latency and rate of the matrix instruction of Hopper."""
+"""M1 and M2: latency and throughput of Hopper's matrix instruction."""
 from __future__ import annotations
 
 import numpy as np
@@ -13,7 +13,7 @@ PARAMS = [("out", "u64"), ("a", "u64"), ("b", "u64"), ("d", "u64"), ("iterations
 
 
 def entry(name: str, form: str, n: int, groups: int, sets: int = 1) -> Entry:
-    """A chain of products of depth 64: `groups` warpgroups with 64 rows each, `sets` accumulators of width n."""
+    """A chain of dots of depth 64: `groups` warpgroups with 64 rows each, `sets` accumulators of width n."""
     threads = 128 * groups
     e = Entry(name, PARAMS, threads)
     out, a, b, d, iterations = (e.pointer("out"), e.pointer("a"), e.pointer("b"), e.pointer("d"), e.param("iterations"))
@@ -96,25 +96,25 @@ def m1_variants() -> list[Variant]:
 
 def m2_variants() -> list[Variant]:
     shapes = [("m2_ss_n256", "ss", 256, 1, 256.0, 1.03, "the four tensor cores are shared: two groups take twice as long; reads of 80 B/clk fit 128"),
-              ("m2_ss_2n128", "ss", 128, 2, 256.0, 1.06, "the same products in halves: reads of 96 B/clk still fit 128"),
+              ("m2_ss_2n128", "ss", 128, 2, 256.0, 1.06, "the same multiply-adds in halves: reads of 96 B/clk still fit 128"),
               ("m2_rs_n256", "rs", 256, 1, 256.0, 1.03, "as from shared memory, with 64 B/clk of reads only")]
     found = []
     for name, form, n, sets, clocks, slack, why in shapes:
         label = f"wgmma.bf16.2wg.{form}.{sets}xn{n}.clk"
         figure = Figure(label, "clk", clocks, clocks * 0.99, clocks * slack, f"128 x 256 x 16: {why}")
-        # A step of depth 16 of both groups.
+        # A step of depth 16 in both groups.
         found.append(variant(name, form, n, 2, sets, (figure,), 4))
     return found
 
 
 M1 = Micro(
     "M1", "Chained wgmma, one warpgroup",
-    "How many clocks does a chained wgmma of width 64, 128, 256 take, with A in shared memory or in registers, and what does a chain cost at its ends?",
+    "How many clocks does a chained wgmma of width 64, 128, 256 take, with A in shared memory or in registers, and what is the overhead of a chain?",
     lambda: [entry(f"m1_{form}_n{n}", form, n, 1) for form in ("ss", "rs") for n in WIDTHS],
     m1_variants, opcodes={"m1_": {"HGMMA": 4}}, priority=40)
 
 M2 = Micro(
     "M2", "Two warpgroups at once",
-    "Do two warpgroups together reach the rate of one, and is one product of width 256 better than two of 128?",
+    "Do two warpgroups together reach the rate of one, and is one wgmma of width 256 better than two of 128?",
     lambda: [entry("m2_ss_n256", "ss", 256, 2), entry("m2_ss_2n128", "ss", 128, 2, 2), entry("m2_rs_n256", "rs", 256, 2)],
     m2_variants, opcodes={"m2_": {"HGMMA": 4}}, priority=40)

@@ -1,1 +1,1 @@
-"""Competitors: what other compilers and libraries reach on the same machine."""
+"""Competitors: the performance of other compilers and libraries on the same machine."""

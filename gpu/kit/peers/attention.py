@@ -1,7 +1,7 @@
-"""Cases of attention, forward: as training has it, and as serving systems have it.
+"""Cases of forward attention, as used in training and in serving systems.
 
-Arrays are as the kernels take them: queries (heads of all batches, length, d), keys and values likewise. Heads of a
-batch follow each other, and `group` heads of queries in a row share one of keys and values.
+Arrays have the kernels' layout: queries (heads of all batches, length, d), keys and values likewise. Heads of a batch
+are adjacent, and `group` consecutive heads of queries share one head of keys and values.
 """
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from .problem import Array, Entry, Grid, Number, Numbers, Parameter, Problem, St
 
 
 def power(n: int) -> int:
-    """The next power of two: what a tile has where an array has n columns."""
+    """The next power of two: the width of a tile for an array with n columns."""
     return 1 << (n - 1).bit_length()
 
 
 @dataclasses.dataclass(frozen=True)
 class Attention(Problem):
-    """All queries of sequences of one length; `group` is 1 where each head has keys of its own."""
+    """All queries of sequences with the same length. `group` is 1 if each head has separate keys."""
     batch: int
     heads: int
     length: int
@@ -39,7 +39,7 @@ class Attention(Problem):
 
     @property
     def pairs(self) -> float:
-        """Pairs of a query and a key of each head that count."""
+        """The number of pairs of a query and an unmasked key in each head."""
         return self.length * self.length * (0.5 if self.causal else 1)
 
     @property
@@ -71,7 +71,7 @@ class Attention(Problem):
         return real(inputs["q"], (unit, rows)) @ real(inputs["k"], unit // self.group).T * self.scale
 
     def visible(self, row: Any, key: Any) -> Any:
-        """Which keys a row sees."""
+        """The keys that a row attends to."""
         return key <= row if self.causal else key >= 0
 
     def want(self, real: Numbers, inputs: dict[str, Any], unit: int, rows: Any) -> Any:
@@ -110,10 +110,10 @@ class Grouped(Attention):
 
 @dataclasses.dataclass(frozen=True)
 class Window(Grouped):
-    """Each row sees the `window` keys that end with its own."""
+    """Each row attends to the last `window` keys up to its own."""
     window: int = 4096
     kind = "attention_window"
-    # One of the competitors is compiled by PyTorch first.
+    # One of the competitors is first compiled by PyTorch.
     seconds = 40.0
 
     @property
@@ -133,13 +133,13 @@ class Window(Grouped):
     @classmethod
     def small(cls, e: Entry) -> Problem:
         c = e["constants"]
-        # Blocks of keys that no row of a tile sees, that some see in part, and that all see.
+        # Covers blocks of keys that a tile does not attend to, in part, and completely.
         return cls(e["dtype"], 1, 1, c["group"], 5 * max(e["tile"]), **c, window=2 * max(e["tile"]) + 24)
 
 
 @dataclasses.dataclass(frozen=True)
 class Capped(Grouped):
-    """Logits are bent: cap * tanh(x / cap)."""
+    """Capped logits: cap * tanh(x / cap)."""
     cap: float = 50.0
     kind = "attention_capped"
     seconds = 40.0
@@ -153,13 +153,13 @@ class Capped(Grouped):
     @classmethod
     def small(cls, e: Entry) -> Problem:
         c = e["constants"]
-        # A low cap, so that bending shows.
+        # A low cap, so that it has an effect.
         return cls(e["dtype"], 1, 1, c["group"], 2 * max(e["tile"]), **c, cap=2.0)
 
 
 @dataclasses.dataclass(frozen=True)
 class Biased(Attention):
-    """Something is added to the logits of each head, in all batches alike."""
+    """A bias is added to the logits of each head, the same in all batches."""
     kind = "attention_biased"
 
     def parameters(self) -> list[Parameter]:
@@ -179,7 +179,8 @@ class Biased(Attention):
 
 @dataclasses.dataclass(frozen=True)
 class Latent(Attention):
-    """Queries and keys of d + rotated columns, values of d: latent attention before its prefill is absorbed. Causal."""
+    """Queries and keys of d + rotated columns, values of d: latent attention before its prefill is absorbed.
+    Causal."""
     causal: bool = True
     rotated: int = 64
     kind = "attention_latent"
@@ -212,8 +213,7 @@ class Latent(Attention):
 
 @dataclasses.dataclass(frozen=True)
 class Packed(Grouped):
-    """Sequences of their own lengths behind each other, (tokens, heads * d): `batch` of them with `length` tokens in
-    all."""
+    """Packed sequences of different lengths, (tokens, heads * d): `batch` sequences with `length` tokens in total."""
     kind = "attention_packed"
 
     @property
@@ -222,7 +222,7 @@ class Packed(Grouped):
 
     @property
     def lengths(self) -> np.ndarray:
-        """Between an eighth of the mean and what is left; the same in every run."""
+        """Lengths of at least an eighth of the mean, the same in every run."""
         weights = np.random.default_rng(1).uniform(0.125, 1.875, self.batch)
         ends = np.rint(np.cumsum(weights) / weights.sum() * self.length).astype(np.int64)
         return np.diff(ends, prepend=0)
@@ -303,8 +303,8 @@ class Decoding(Problem):
 
 @dataclasses.dataclass(frozen=True)
 class Paged(Decoding):
-    """Keys and values lie in pages, (pages, tokens of a page, heads, d), whose numbers are in a table; `length` is the
-    most that a sequence has."""
+    """Keys and values are in pages, (pages, tokens of a page, heads, d), whose numbers are in a table. `length` is
+    the maximum length of a sequence."""
     page: int = 64
     kind = "attention_paged"
 
@@ -318,12 +318,12 @@ class Paged(Decoding):
 
     @property
     def lengths(self) -> np.ndarray:
-        """Of the sequences: an eighth of the most and more; the same in every run."""
+        """Lengths of the sequences, at least an eighth of the maximum, the same in every run."""
         return np.random.default_rng(2).integers(self.length // 8, self.length + 1, self.batch).astype(np.int32)
 
     @property
     def table(self) -> np.ndarray:
-        """The pages of each sequence, as a long-running system has them: in no order."""
+        """The pages of each sequence, in random order as in a long-running system."""
         most = -(-self.length // self.page)
         return np.random.default_rng(3).permutation(self.batch * most).reshape(self.batch, most).astype(np.int32)
 
@@ -359,7 +359,7 @@ class Paged(Decoding):
 
 @dataclasses.dataclass(frozen=True)
 class Split(Decoding):
-    """Few long sequences: keys are split over blocks, and a second kernel puts together what they found."""
+    """Few long sequences: keys are split over blocks, and a second kernel combines the partial results."""
     splits: int = 32
     kind = "attention_split"
 
@@ -391,7 +391,7 @@ class Split(Decoding):
     @classmethod
     def small(cls, e: Entry) -> Problem:
         c = e["constants"]
-        # The last split has one tile of keys, others two, and the last keys are no whole tile.
+        # The last split has one tile of keys, the others two, and the last tile is incomplete.
         return cls(e["dtype"], 1, 1, 2, c["group"], (2 * c["splits"] - 1) * e["tile"][1] - 8, c["d"], c["splits"])
 
 
@@ -401,7 +401,7 @@ def problems() -> list[Problem]:
                                     (128, False, 1024, 2), (64, True, 8192, 3), (128, False, 4096, 3),
                                     (128, False, 16384, 3), (128, True, 1024, 3), (128, True, 16384, 3),
                                     (64, False, 1024, 3)):
-        # Sixteen heads, and as many batches as make 16384 rows.
+        # Sixteen heads, and as many batches as give 16384 rows.
         found.append(Attention("bf16", tier, max(1, 16384 // length), 16, length, d, causal))
     return found + [
         # As in Phi-3 mini, Gemma 7B, Llama 3 8B, Mistral 7B, Gemma 2 27B, T5, DeepSeek V3 on eight devices.

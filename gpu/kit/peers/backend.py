@@ -1,4 +1,5 @@
-"""Timing with PyTorch: CUDA graphs of launches that take input sets by turns, competitors' replays interleaved."""
+"""Timing with PyTorch: CUDA graphs of launches that alternate between input sets, with the competitors' replays
+interleaved."""
 from __future__ import annotations
 
 import dataclasses
@@ -6,24 +7,24 @@ from typing import Any, Callable, Sequence
 
 Launcher = Callable[[], Any]
 
-# Of one replay: longer graphs would only cost time.
+# Maximum duration of a replay: longer graphs would only take more time.
 REPLAY_US = 40_000.0
 
 
 def prepare(config: dict[str, Any]) -> None:
-    """The long imports."""
+    """Does the long imports."""
     import torch  # noqa: F401
     try:
         import triton  # noqa: F401
     except ImportError:
-        # Then there are no kernels of Triton's; the cases say so.
+        # Then there are no Triton kernels; the cases report that.
         pass
 
 
 @dataclasses.dataclass
 class Contender:
-    """A competitor on one case: `launchers` do the same work on different input sets, and `output` gives what the first one
-    left. `who` is the implementation, `config` one of its variants."""
+    """A competitor on one case. `launchers` do the same work on different input sets, and `output` returns the
+    results of the first. `who` is the implementation, `config` one of its variants."""
     who: str
     config: str
     launchers: Sequence[Launcher]
@@ -44,7 +45,7 @@ class Replay:
         import torch
         self.count = count
         self.graph = torch.cuda.CUDAGraph()
-        # What is allocated or compiled on the first call must not happen during capture.
+        # Allocation and compilation in the first call must not happen during capture.
         side = torch.cuda.Stream()
         side.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(side):
@@ -57,7 +58,7 @@ class Replay:
                 launchers[i % len(launchers)]()
 
     def microseconds(self) -> float:
-        """Of one launch, by one replay."""
+        """Microseconds per launch, measured with one replay."""
         import torch
         first, last = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
         first.record()
@@ -68,7 +69,7 @@ class Replay:
 
 
 def once(launch: Launcher) -> float:
-    """Microseconds of one launch, roughly: what sizes the graphs."""
+    """Approximate microseconds of one launch, from which the size of graphs is chosen."""
     import torch
     first, last = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
     torch.cuda.synchronize()
@@ -80,19 +81,20 @@ def once(launch: Launcher) -> float:
 
 
 def launches_per_graph(microseconds: float, most: int = 10) -> int:
-    """Ten, or fewer where a launch takes long; at least two, so that two input sets take turns."""
+    """Ten launches, or fewer if a launch is long; at least two, to alternate between input sets."""
     return max(2, min(most, int(REPLAY_US / max(microseconds, 1.0))))
 
 
 def quick(contender: Contender) -> float:
-    """Median of three replays: tells variants apart that are far apart."""
+    """Median of three replays, which suffices to distinguish variants that differ much."""
     replay = Replay(contender.launchers, launches_per_graph(once(contender.launchers[0]), 4))
     replay.microseconds()
     return sorted(replay.microseconds() for _ in range(3))[1]
 
 
 def interleaved(contenders: Sequence[Contender], replays: int = 12, warm: int = 3) -> list[list[float]]:
-    """Microseconds of each replay of each contender, taken by turns: slow changes of clocks meet all alike."""
+    """Microseconds of each replay of each contender. Replays are interleaved, so slow changes of clocks affect all
+    alike."""
     graphs = [Replay(c.launchers, launches_per_graph(once(c.launchers[0]))) for c in contenders]
     times: list[list[float]] = [[] for _ in graphs]
     for i in range(warm + replays):

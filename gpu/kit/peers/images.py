@@ -15,13 +15,12 @@ from .problem import Entry, Grid, Number
 from .problems import blocks, config
 from .tensors import Tensors
 
-# An image whose result is off by more than this was launched in a wrong way; whether it is good enough is decided
-# later.
+# An image with a larger error was launched incorrectly. Whether the result is accurate enough is decided later.
 CLEARLY_WRONG = 0.05
 
 
 class Kernel:
-    """A loaded entry. The newer loading first: it is what clients use, and the vendor's images may want it."""
+    """A loaded entry. Tries the newer API first, which clients use and the vendor's images may require."""
 
     def __init__(self, device: CudaDevice, image: Image, symbol: str):
         self.device = device
@@ -62,7 +61,7 @@ class Packed:
 
 
 def descriptors(tensors: Sequence[Any]) -> Any:
-    """What a list of arrays is in memory: 64-bit words, for each an address, extents and strides."""
+    """The representation of a list of arrays in memory: 64-bit words with address, extents and strides of each."""
     import torch
     words = [[t.data_ptr(), *t.shape, *t.stride()] for t in tensors]
     return torch.tensor(words, dtype=torch.int64, device=tensors[0].device)
@@ -70,7 +69,7 @@ def descriptors(tensors: Sequence[Any]) -> Any:
 
 @dataclasses.dataclass
 class Launch:
-    """A step of a case as it is launched: with a block, a grid, and parameters for each set of inputs."""
+    """A step of a case, ready to launch: block, grid, and parameters for each input set."""
     kernel: Kernel
     grid: Grid
     block: Grid
@@ -78,8 +77,8 @@ class Launch:
 
 
 def contender(device: CudaDevice, pack: pathlib.Path, e: Entry, t: Tensors, others: dict[str, Entry]) -> Contender:
-    """Loads an image, with those that follow it, and finds out how they want to be launched: the first way whose result
-    is right is taken. `others` are the images of the same compiler by their names."""
+    """Loads an image and the images of its later steps, and determines how to launch them: the first way with a
+    correct result is used. `others` are the images of the same compiler by name."""
     sms = t.torch.cuda.get_device_properties(0).multi_processor_count
     ways: list[list[Launch]] = []
     for step in t.problem.steps(e, sms):
@@ -111,8 +110,8 @@ def contender(device: CudaDevice, pack: pathlib.Path, e: Entry, t: Tensors, othe
 
 
 def run(t: Tensors, launches: Sequence[Launch], inputs: int) -> None:
-    """All steps, on one of the sets of inputs; where kernels add to the result it is filled with zeros, which is part
-    of the work."""
+    """Runs all steps on one input set. If kernels add to the result, it is filled with zeros first, which is part of
+    the work."""
     if t.problem.clears:
         t.out.zero_()
     for launch in launches:

@@ -1,4 +1,4 @@
-"""The libraries that PyTorch brings: cuBLAS, cuDNN, and its own kernels."""
+"""The libraries that come with PyTorch: cuBLAS, cuDNN, and its own kernels."""
 from __future__ import annotations
 
 import contextlib
@@ -10,18 +10,19 @@ from .tensors import Tensors
 
 # A function of the inputs that returns the output.
 Call = Callable[..., Any]
-# Who, which way, and what makes the function: imports and compilation belong to the stage of the competitor.
+# Implementation, variant, and a factory of the function: imports and compilation are part of the competitor's stage.
 Way = tuple[str, str, Callable[[Tensors], Call]]
 
 
 def contenders(t: Tensors) -> list[tuple[str, str, Callable[[], Contender]]]:
-    """Those of a case that this version of PyTorch has."""
+    """The competitors for a case that this version of PyTorch supports."""
     return [(who, config, functools.partial(_contender, t, who, config, make))
             for who, config, make in WAYS.get(t.problem.kind, ()) if make not in NEEDS or NEEDS[make](t.torch)]
 
 
 def _contender(t: Tensors, who: str, config: str, make: Callable[[Tensors], Call]) -> Contender:
-    """Of a function of the inputs. What it returns may be a new tensor each time, so the first call's is kept."""
+    """A contender from a function of the inputs. The function may return a new tensor each time; the first one is
+    kept."""
     call = make(t)
     left: list[Any] = [None]
 
@@ -53,7 +54,7 @@ def _layernorm(t: Tensors) -> Call:
     return lambda x, w, b: t.torch.nn.functional.layer_norm(x, (t.problem.n,), w, b, t.problem.EPSILON)
 
 
-# ---------------------------------------------------------------- products
+# ---------------------------------------------------------------- matmuls
 
 def _mm(t: Tensors) -> Call:
     torch, p = t.torch, t.problem
@@ -85,7 +86,7 @@ def _gelu(t: Tensors) -> Call:
 
 
 def _gelu_fused(t: Tensors) -> Call:
-    """In the epilogue of cuBLASLt, which has this approximation."""
+    """In the epilogue of cuBLASLt, which supports this approximation."""
     return lambda a, b, bias: t.torch._addmm_activation(bias, a, b.T, use_gelu=True)
 
 
@@ -94,7 +95,7 @@ def _splitk(t: Tensors) -> Call:
 
 
 def _unquantised(t: Tensors) -> Call:
-    """What a system takes that does not quantise: the same product with weights of bf16, made before."""
+    """The alternative without quantization: the same matmul with bf16 weights that were converted before."""
     torch, p = t.torch, t.problem
     real = {id(inputs[1]): _dequantised(p, torch, *inputs[1:]) for inputs in t.sets}
     return lambda a, w, scale: torch.mm(a, real[id(w)].T, out=t.out)
@@ -131,8 +132,7 @@ def _ragged(t: Tensors) -> Call:
 
 
 def _gathered(t: Tensors) -> Call:
-    """Rows are gathered by a kernel of its own. Padding belongs to an expert too, so that results are in the order of
-    slots."""
+    """A separate kernel gathers the rows. Padding also belongs to an expert, so results are in the order of slots."""
     import numpy as np
     torch, p = t.torch, t.problem
     grouped = _grouped_mm(torch)
@@ -147,7 +147,7 @@ def _grouped_mm(torch: Any) -> Call:
 
 
 def _lists(t: Tensors) -> Call:
-    """One launch after the other: there is none for several sizes."""
+    """One launch after another, because no function supports several sizes."""
     def each(a: list[Any], b: list[Any]) -> list[Any]:
         for x, y, out in zip(a, b, t.out):
             t.torch.mm(x, y, out=out)
@@ -156,7 +156,7 @@ def _lists(t: Tensors) -> Call:
 
 
 def _conv(t: Tensors) -> Call:
-    """Channels are innermost for cuDNN too. What comes out is looked at as the case has it."""
+    """Channels are innermost for cuDNN too. The output is viewed in the layout of the case."""
     functional, p = t.torch.nn.functional, t.problem
 
     def convolve(x: Any, w: Any) -> Any:
@@ -175,8 +175,8 @@ def _backend(name: str) -> Iterator[None]:
 
 
 def _attention(backend: str) -> Callable[[Tensors], Call]:
-    """Of one of the implementations behind scaled_dot_product_attention: heads of a batch are a dimension of their own
-    there."""
+    """One of the implementations of scaled_dot_product_attention, where the heads of a batch are a separate
+    dimension."""
     def make(t: Tensors) -> Call:
         p, attention = t.problem, t.torch.nn.functional.scaled_dot_product_attention
         shared = {"enable_gqa": True} if p.group > 1 else {}
@@ -192,7 +192,8 @@ def _attention(backend: str) -> Callable[[Tensors], Call]:
 
 
 def _padded(t: Tensors) -> Call:
-    """Values as wide as keys, with zeros: what those do that know one width only. Widening is part of it."""
+    """Pads values with zeros to the width of keys, for implementations that support only one width. The padding is
+    part of the work."""
     attend, p = _attention("FLASH_ATTENTION")(t), t.problem
     return lambda q, k, v: attend(q, k, t.torch.nn.functional.pad(v, (0, p.rotated)))[..., :p.d]
 
@@ -211,7 +212,7 @@ def _decode(backend: str) -> Callable[[Tensors], Call]:
 
 
 def _flex(t: Tensors) -> Call:
-    """FlexAttention, compiled: a mask of blocks where keys are hidden, a function of logits where they are bent."""
+    """FlexAttention, compiled: a mask of blocks where keys are masked, a function of logits where they are capped."""
     import torch
     from torch.nn.attention.flex_attention import create_block_mask, flex_attention
     p = t.problem
@@ -235,8 +236,7 @@ def _varlen() -> Call:
 
 
 def _window(t: Tensors) -> Call:
-    """As sequences of one length behind each other, since that function knows windows; tokens come before heads in
-    it."""
+    """As packed sequences of equal length, because that function supports windows. Its tokens come before heads."""
     p, attention = t.problem, _varlen()
     starts = t.torch.arange(p.batch + 1, dtype=t.torch.int32, device=t.device) * p.length
     shared = {"enable_gqa": True} if p.group > 1 else {}
@@ -291,7 +291,7 @@ def _has_grouped(torch: Any) -> bool:
     return hasattr(torch.nn.functional, "grouped_mm") or hasattr(torch, "_grouped_mm")
 
 
-# What makes a function, and whether this version of PyTorch has what it takes.
+# Whether this version of PyTorch has the features that a factory needs.
 NEEDS: dict[Callable[[Tensors], Call], Callable[[Any], bool]] = {
     _window: _has_varlen, _packed: _has_varlen, _paged: _has_varlen, _ragged: _has_grouped, _gathered: _has_grouped}
 

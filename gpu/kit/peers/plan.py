@@ -1,5 +1,5 @@
-"""The competitors' pieces of work: a case each. On the simulator our images run small cases instead, to try packing and
-grids."""
+"""The competitors' pieces of work, one for each case. On the simulator our images run small cases instead, to test
+packing and grids."""
 from __future__ import annotations
 
 import pathlib
@@ -7,7 +7,7 @@ import pathlib
 from ..work import Item
 from .problems import KINDS, entries, fits, is_without, problems
 
-# Before, between and behind the micro-kernels, whose priorities start at 40.
+# Before, between and after the micro-kernels, whose priorities start at 40.
 PRIORITY = {1: 30, 2: 43, 3: 50, 4: 55}
 
 
@@ -22,7 +22,7 @@ def items(pack: pathlib.Path, device: str, only: str = "", tiers: tuple[int, ...
 
 
 def steps(pack: pathlib.Path, device: str, only: str = "") -> list[Item]:
-    """Cases of the first tiers for which there are images without a step, last of all."""
+    """Cases of the first tiers for which there are images without a step. They run last."""
     images = [e for e in entries(pack) if is_without(e) and not e.get("same_as")]
     if device == "sim":
         return [Item("peers", f"{e['name']} {e['who']}", {"entry": e}, 60, 0.5, 60) for e in images if only in e["name"]]

@@ -1,8 +1,7 @@
-"""What a case is: its arrays, what has to come out, and how it is launched. Each kind of case is a class that says so
-of itself.
+"""A case: its arrays, expected results, and launches. Each kind of case is a class.
 
-Knows neither PyTorch nor a device. A reference is written once, for NumPy and PyTorch alike: `Numbers` reads arrays of
-either.
+This module does not depend on PyTorch or a device. A reference is written once for both NumPy and PyTorch: `Numbers`
+reads arrays of either.
 """
 from __future__ import annotations
 
@@ -14,7 +13,7 @@ import numpy as np
 Entry = dict[str, Any]
 Grid = tuple[int, int, int]
 
-# How the cases name the types of their inputs, and how storage is called.
+# The names of input types in cases, and of their storage.
 STORAGE = {"f32": "f32", "bf16": "bf16", "fp16": "f16", "tf32": "f32", "fp8": "e4m3", "int8": "i8", "u8": "u8"}
 
 BYTES = {"f32": 4, "bf16": 2, "f16": 2, "e4m3": 1, "i8": 1, "u8": 1, "i32": 4}
@@ -22,8 +21,8 @@ BYTES = {"f32": 4, "bf16": 2, "f16": 2, "e4m3": 1, "i8": 1, "u8": 1, "i32": 4}
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Array:
-    """An array that an entry takes. `fill` is what it holds before: `random`, by its type; `scale`, numbers from 1/2 to
-    2; `poison` for what kernels write; or the values themselves, which count for the work that there is."""
+    """An array parameter. `fill` is its initial contents: `random` by its type; `scale`, numbers from 1/2 to 2;
+    `poison` for outputs; or the values themselves, which determine the amount of work."""
     name: str
     dtype: str
     shape: tuple[int, ...]
@@ -54,14 +53,14 @@ Parameter = Union[Array, Arrays, Number]
 
 @dataclasses.dataclass(frozen=True)
 class Step:
-    """A launch of a case: the name of its entry, its grids as candidates, and the names of its parameters."""
+    """A launch of a case: the name of its entry, candidates for its grid, and the names of its parameters."""
     entry: str
     grids: list[Grid]
     parameters: tuple[str, ...]
 
 
 class Numbers:
-    """Arrays as numbers in float64. `xp` is the module whose functions work on them: NumPy or PyTorch."""
+    """Converts arrays to numbers in float64. `xp` is the module with functions on them: NumPy or PyTorch."""
 
     def __init__(self, xp: Any, read: Callable[[Any, Any], Any], arange: Callable[[int], Any]):
         self.xp = xp
@@ -73,7 +72,7 @@ class Numbers:
         return self._read(array, at)
 
     def softmax(self, s: Any) -> Any:
-        """Of each row."""
+        """The softmax of each row."""
         e = self.xp.exp(s - self.xp.amax(s, -1, keepdims=True))
         return e / self.xp.sum(e, -1, keepdims=True)
 
@@ -83,23 +82,24 @@ class Numbers:
 
 @dataclasses.dataclass(frozen=True)
 class Problem:
-    """One case. Its output consists of units (heads, matrices of a batch, all rows) that are computed independently."""
+    """One case. Its output consists of units (heads, matrices of a batch, all rows) that are computed
+    independently."""
     dtype: str
-    # 1 is measured before the micro-kernels, 2 after those that matter most, 3 and 4 if time is left.
+    # 1 is measured before the micro-kernels, 2 after the most important ones, 3 and 4 if time is left.
     tier: int
 
-    # The first word of the name, and of what images say they are for.
+    # The first word of the name, which also identifies the images for the case.
     kind: ClassVar[str]
     # The parameter that holds the result.
     result: ClassVar[str] = "out"
-    # Whether the result has to be zero before each launch: kernels add to it.
+    # Whether the result must be zero before each launch, because kernels add to it.
     clears: ClassVar[bool] = False
-    # Relative error, by Frobenius norms over sampled rows, above which a result is wrong. A rounding of a result or an
-    # operand to bf16 is off by 2e-3, to fp16 by 2e-4; a block of keys or a step of a sum that is left out, by 6e-2 and
-    # more in every case.
+    # Relative error, by Frobenius norms over sampled rows, above which a result is wrong. Rounding a result or an
+    # operand has an error of 2e-3 for bf16 and 2e-4 for fp16. Omitting a block of keys or a step of a sum has an
+    # error of at least 6e-2 in every case.
     TOLERANCE: ClassVar[dict[str, float]] = {"f32": 1e-6, "bf16": 1e-2, "fp16": 2e-3, "tf32": 2e-3, "fp8": 2e-2,
                                              "int8": 0.0, "u8": 0.0}
-    # What measuring it takes, with all competitors' variants.
+    # Duration of the measurement, with all variants of competitors.
     seconds: ClassVar[float] = 8.0
 
     @property
@@ -116,7 +116,7 @@ class Problem:
 
     @property
     def size(self) -> str:
-        """What the name says after kind and type."""
+        """The part of the name after kind and type."""
         raise NotImplementedError
 
     @property
@@ -125,7 +125,7 @@ class Problem:
 
     @property
     def bytes(self) -> float:
-        """Of inputs read once and outputs written once, where that is the measure."""
+        """Bytes of inputs read once and outputs written once, if that is the metric."""
         return 0.0
 
     @property
@@ -136,7 +136,7 @@ class Problem:
         return self.flop / microseconds * 1e-6 if self.flop else self.bytes / microseconds * 1e-3
 
     def parameters(self) -> list[Parameter]:
-        """Of all its launches; inputs first, in the order in which libraries take them."""
+        """The parameters of all launches; inputs first, in the order of the libraries' functions."""
         raise NotImplementedError
 
     def array(self, name: str) -> Array:
@@ -151,38 +151,38 @@ class Problem:
         return 1
 
     def rows(self, unit: int) -> int:
-        """How many rows a unit of the output has."""
+        """Number of rows in a unit of the output."""
         raise NotImplementedError
 
     def place(self, unit: int, rows: Any) -> Any:
-        """The index of rows of a unit in the output."""
+        """The index of a unit's rows in the output."""
         return rows
 
     def want(self, real: Numbers, inputs: dict[str, Any], unit: int, rows: Any) -> Any:
-        """What these rows of a unit should be."""
+        """The expected values of these rows of a unit."""
         raise NotImplementedError
 
     # ------------------------------------------------------------ images
 
     def constants(self) -> dict[str, Any]:
-        """What is built into an image for this case, other than its tile."""
+        """The constants of an image for this case, other than its tile."""
         return {}
 
     def divides(self, e: Entry) -> bool:
-        """Whether the extents are such that the image's tile fits, and keep what it was promised."""
+        """Whether the extents are compatible with the image's tile and its promises."""
         return True
 
     def fits(self, e: Entry) -> bool:
-        """Whether an image can be launched on it."""
+        """Whether an image can be launched on the case."""
         return (e["kind"], e["dtype"], e["constants"]) == (self.kind, self.dtype, self.constants()) and self.divides(e)
 
     def grids(self, e: Entry, sms: int) -> list[Grid]:
-        """The grid of a launch. Where clusters multiply it there are two candidates, and the right result tells which
-        one it is."""
+        """The grid of a launch. If clusters multiply it there are two candidates; the one with the correct result is
+        right."""
         raise NotImplementedError
 
     def steps(self, e: Entry, sms: int) -> list[Step]:
-        """The launches that compute the result, one after the other."""
+        """The launches that compute the result, one after another."""
         return [Step(e["name"], self.grids(e, sms), tuple(p.name for p in self.parameters()))]
 
     @classmethod
@@ -192,7 +192,7 @@ class Problem:
 
 
 def tiles(extents: Sequence[int], tile: Sequence[int]) -> int:
-    """How many tiles cover a space."""
+    """Number of tiles that cover a space."""
     found = 1
     for n, t in zip(extents, tile):
         found *= -(-n // t)
@@ -200,7 +200,7 @@ def tiles(extents: Sequence[int], tile: Sequence[int]) -> int:
 
 
 def persistent(e: Entry, count: int, sms: int) -> list[Grid]:
-    """A grid of a block for each of `count` tiles, or of as many blocks as run at the same time."""
+    """A grid with a block for each of `count` tiles, or with as many blocks as can run concurrently."""
     ctas = e["ctas"]
     blocks = min(count, sms // ctas) if e["persistent"] else count
     return [(blocks, 1, 1)] if ctas == 1 else [(blocks, 1, 1), (blocks * ctas, 1, 1)]

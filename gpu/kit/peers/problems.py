@@ -1,5 +1,5 @@
-"""The cases on which compilers and libraries compete, and how an image is launched on them. Knows neither PyTorch nor a
-device."""
+"""The cases on which compilers and libraries compete, and the launches of images on them. Does not depend on PyTorch
+or a device."""
 from __future__ import annotations
 
 import json
@@ -8,7 +8,7 @@ import pathlib
 from . import attention, products, rows
 from .problem import Entry, Problem
 
-# Which class of cases an image is for.
+# The class of cases for an image.
 KINDS: dict[str, type[Problem]] = {c.kind: c for c in (
     rows.Copy, rows.VectorAdd, rows.Softmax, rows.LayerNorm,
     products.Product, products.Batched, products.Activated, products.SplitK, products.Weights8, products.Weights4,
@@ -35,22 +35,22 @@ def entries(pack: pathlib.Path) -> list[Entry]:
 
 
 def is_without(e: Entry) -> bool:
-    """Whether it is an image of ours that lacks a step."""
+    """Whether it is one of our images that lacks a step."""
     return e["who"].startswith("ours without ")
 
 
 def fits(e: Entry, p: Problem) -> bool:
-    """Whether an image can be launched on a case: kind, type, and what it was promised of the extents."""
+    """Whether an image can be launched on a case: kind, type, and promises about the extents."""
     return not e.get("same_as") and p.fits(e)
 
 
 def blocks(e: Entry) -> list[tuple[int, int, int]]:
-    """How to give the block: the vendor's images as cuTile launches them, and in earnest if that is refused; ours in
-    earnest."""
+    """The blocks to launch with: for the vendor's images as cuTile launches them, and with the true size if that is
+    rejected; for ours with the true size."""
     true = tuple(e["block"])
     return [(1, 1, 1), true] if e["who"] == "vendor" else [true]
 
 
 def config(e: Entry) -> str:
-    """The name without what all images of a case have in common."""
+    """The name without the part that all images of a case share."""
     return e["name"]

@@ -1,6 +1,6 @@
-"""Cases of matrix products: plain ones, and the families of them that models are made of.
+"""Matmul cases: plain ones, and the families that models use.
 
-Where nothing else is said, the right matrix is transposed, (N, K), as weights are stored.
+Unless stated otherwise, the right matrix is transposed, (N, K), as weights are stored.
 """
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ import numpy as np
 
 from .problem import Array, Arrays, Entry, Grid, Numbers, Parameter, Problem, persistent, tiles
 
-# The types of results, where they are not those of the inputs.
+# The types of results that differ from the type of the inputs.
 RESULTS = {"int8": "i32", "fp8": "bf16"}
 
-# Columns that share a scale.
+# Number of columns that share a scale.
 BLOCK = 128
 
 
@@ -86,7 +86,7 @@ class Product(Tiled):
 
 @dataclasses.dataclass(frozen=True)
 class Batched(Tiled):
-    """A product for each of `batch` pairs of matrices, (m, k) and (k, n)."""
+    """A matmul for each of `batch` pairs of matrices, (m, k) and (k, n)."""
     batch: int = 1
     kind = "bmm"
 
@@ -124,7 +124,7 @@ class Batched(Tiled):
 
 @dataclasses.dataclass(frozen=True)
 class Activated(Tiled):
-    """A bias and GELU, by its approximation with tanh, in the epilogue: the first half of a feed-forward layer."""
+    """Bias and tanh-approximated GELU in the epilogue: the first half of a feed-forward layer."""
     kind = "mm_gelu"
 
     def parameters(self) -> list[Parameter]:
@@ -167,14 +167,14 @@ class SplitK(Tiled):
 
 @dataclasses.dataclass(frozen=True)
 class Quantised(Tiled):
-    """Weights with a scale for each row's 128 columns, multiplied by what is not quantised."""
+    """Weights with a scale for each row's 128 columns, multiplied by activations that are not quantized."""
 
     @property
     def scale(self) -> Array:
         return Array("scale", "f32", (self.n, self.k // BLOCK), "scale")
 
     def scaled(self, real: Numbers, inputs: dict[str, Any], weights: Any) -> Any:
-        """Weights, (n, k), by their scales."""
+        """Weights, (n, k), multiplied by their scales."""
         blocks = weights.reshape(self.n, -1, BLOCK) * real(inputs["scale"])[:, :, None]
         return blocks.reshape(self.n, self.k)
 
@@ -193,8 +193,8 @@ class Weights8(Quantised):
 
 @dataclasses.dataclass(frozen=True)
 class Weights4(Quantised):
-    """Weights of 4 bits, two's complement. As systems store them for a fast kernel: of 128 columns, byte j holds column
-    j in its low half and column j + 64 in its high half."""
+    """4-bit weights in two's complement, stored as for a fast kernel: of 128 columns, byte j holds column j in its
+    low half and column j + 64 in its high half."""
     kind = "mm_w4"
 
     def parameters(self) -> list[Parameter]:
@@ -205,12 +205,12 @@ class Weights4(Quantised):
         return real(inputs["a"], rows) @ self.scaled(real, inputs, unpacked(real, real(inputs["w"]))).T
 
     def divides(self, e: Entry) -> bool:
-        # Tiles of few rows are for the newest tokens, which are few.
+        # Tiles with few rows are for decoding, which has few tokens.
         return (e["tile"][0] < 64) == (self.m < 64)
 
 
 def unpacked(real: Numbers, pairs: Any) -> Any:
-    """Pairs of 4 bits, bytes as numbers from -128 to 127, as the numbers that they hold."""
+    """The numbers in pairs of 4 bits, which are given as bytes from -128 to 127."""
     high = real.xp.floor(pairs / 16)
     low = pairs - 16 * high
     low = low - 16 * real.xp.floor(low / 8)
@@ -244,7 +244,7 @@ class BlockScaled(Tiled):
 
 @dataclasses.dataclass(frozen=True)
 class GatedUnit(Tiled):
-    """silu(x gate^T) * (x up^T): two products of the same rows."""
+    """silu(x gate^T) * (x up^T): two matmuls of the same rows."""
     kind = "gated_unit"
 
     @property
@@ -263,7 +263,7 @@ class GatedUnit(Tiled):
 
 @dataclasses.dataclass(frozen=True)
 class OfNorm(Tiled):
-    """rmsnorm(x) * weight, times a matrix: the rows' scale is found beside the product, and applied behind it."""
+    """rmsnorm(x) * weight, times a matrix: the rows' scale is computed alongside the matmul and applied after it."""
     kind = "mm_of_norm"
     EPSILON = 1e-5
 
@@ -280,7 +280,7 @@ class OfNorm(Tiled):
 
 @dataclasses.dataclass(frozen=True)
 class Ragged(Tiled):
-    """Rows in order of their expert, of whom each has a matrix of its own, (experts, n, k)."""
+    """Rows in order of their expert. Each expert has a separate matrix, (experts, n, k)."""
     experts: int = 64
     kind = "mm_ragged"
 
@@ -290,7 +290,7 @@ class Ragged(Tiled):
 
     @property
     def counts(self) -> np.ndarray:
-        """Rows of each expert, some twice as many as others; the same in every run."""
+        """Number of rows of each expert, some twice as many as others; the same in every run."""
         weights = np.random.default_rng(4).uniform(0.5, 1.5, self.experts)
         ends = np.rint(np.cumsum(weights) / weights.sum() * self.m).astype(np.int64)
         return np.diff(ends, prepend=0)
@@ -329,7 +329,7 @@ class Ragged(Tiled):
 @dataclasses.dataclass(frozen=True)
 class Gathered(Ragged):
     """Mixture of experts: `choices` experts for each of m / choices tokens. Rows are gathered by a list in order of
-    their expert, padded to whole blocks of 128 slots, which belong to one expert each. What comes out is in the order
+    their expert, padded to whole blocks of 128 slots, each of which belongs to one expert. The output is in the order
     of slots."""
     choices: int = 8
     kind = "moe"
@@ -345,7 +345,7 @@ class Gathered(Ragged):
 
     @property
     def blocks(self) -> np.ndarray:
-        """How many blocks of slots each expert has."""
+        """Number of blocks of slots for each expert."""
         return -(-self.counts // self.SLOTS)
 
     @property
@@ -354,8 +354,8 @@ class Gathered(Ragged):
 
     @property
     def rows_of_slots(self) -> np.ndarray:
-        """The token of each slot; padding has one that does not exist."""
-        # Tokens in turn, so that none chooses an expert twice, in no order within an expert.
+        """The token of each slot; padding has a nonexistent one."""
+        # Tokens in turn, so none chooses an expert twice, in random order within an expert.
         random = np.random.default_rng(5)
         found = np.full(int(self.blocks.sum()) * self.SLOTS, self.tokens, np.int32)
         first = np.cumsum(self.blocks) - self.blocks
@@ -396,7 +396,7 @@ class Gathered(Ragged):
 
 @dataclasses.dataclass(frozen=True)
 class Lists(Problem):
-    """Products of several sizes in one launch, from lists of arrays: (m, n, k) each, with right matrices (k, n)."""
+    """Matmuls of several sizes in one launch, from lists of arrays: (m, n, k) each, with right matrices (k, n)."""
     sizes: tuple[tuple[int, int, int], ...]
     kind = "mm_lists"
 
@@ -439,8 +439,8 @@ class Lists(Problem):
 
 @dataclasses.dataclass(frozen=True)
 class Convolution(Problem):
-    """Of images, (images, height, width, channels), by `taps` x `taps`. The input has its border already, so that the
-    result has the height and width of the case; weights are (filters, taps * taps, channels)."""
+    """A convolution of images, (images, height, width, channels), by `taps` x `taps`. The input includes its border,
+    so the result has the height and width of the case. Weights are (filters, taps * taps, channels)."""
     images: int
     height: int
     width: int
@@ -508,7 +508,7 @@ def problems() -> list[Problem]:
         Product("fp16", 3, 8192, 8192, 512),
         Product("fp8", 3, 8192, 8192, 1024),
         # A feed-forward layer of GPT-3 6.7B and one of Llama 3 8B, whose projections of queries, keys and values are
-        # one product.
+        # one matmul.
         Activated("bf16", 4, 4096, 16384, 4096),
         GatedUnit("bf16", 4, 4096, 14336, 4096),
         OfNorm("bf16", 4, 8192, 6144, 4096),
@@ -525,6 +525,6 @@ def problems() -> list[Problem]:
                           (512, 4096, 4096), (256, 1024, 4096))),
         Batched("bf16", 4, 1024, 1024, 1024, 64),
         SplitK("bf16", 4, 128, 4096, 16384),
-        # In the middle of an image generator.
+        # From the middle of an image generator.
         Convolution("bf16", 4, 16, 64, 64, 512, 512),
     ]

@@ -1,4 +1,4 @@
-"""Cases that memory bounds: copies, vector addition, rows."""
+"""Memory-bound cases: copies, vector addition, rows."""
 from __future__ import annotations
 
 import dataclasses
@@ -9,7 +9,7 @@ from .problem import Array, Entry, Grid, Numbers, Parameter, Problem
 
 @dataclasses.dataclass(frozen=True)
 class Elements(Problem):
-    """Something done with each element of vectors."""
+    """An operation on each element of vectors."""
     n: int
     seconds = 7.0
 
@@ -37,7 +37,7 @@ class Copy(Elements):
         return real(inputs["x"], rows)
 
     def fits(self, e: Entry) -> bool:
-        # A yardstick: nobody competes.
+        # A reference without competitors.
         return False
 
 
@@ -68,7 +68,7 @@ class VectorAdd(Elements):
 
 @dataclasses.dataclass(frozen=True)
 class Rows(Problem):
-    """Something done with each row of a matrix."""
+    """An operation on each row of a matrix."""
     height: int
     n: int
     seconds = 7.0

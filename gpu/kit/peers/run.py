@@ -1,4 +1,5 @@
-"""One case: every competitor's result is checked, every variant is timed quickly, and the best of each precisely and by turns."""
+"""One case: checks the result of every competitor, times every variant quickly, and the best of each precisely,
+interleaved."""
 from __future__ import annotations
 
 import functools
@@ -13,10 +14,10 @@ from . import problems, small
 from .backend import Contender, interleaved, quick
 from .problem import Problem
 
-# With fewer seconds left no further variant is tried.
+# With fewer seconds left, no further variant is tested.
 RESERVE = 6.0
 
-# A competitor that is made when it is its turn: loading and compiling belong to its own stage.
+# A competitor that is created on demand: loading and compiling are part of its own stage.
 Lazy = tuple[str, str, Callable[[], Contender]]
 
 
@@ -47,14 +48,15 @@ def compete(context: Context, problem: Problem, steps: bool = False) -> None:
             standing.append(checked)
     precise(context, problem, standing)
     if not standing:
-        context.case("error", what="peers", where=problem.name, code=None, code_name="NOBODY", detail="no competitor gave a right result")
+        context.case("error", what="peers", where=problem.name, code=None, code_name="NOBODY", detail="no competitor had a correct result")
     else:
         context.case("pass", variants=len(standing))
     tensors.torch.cuda.empty_cache()
 
 
 def check(context: Context, problem: Problem, tensors: Any, subject: str, make: Callable[[], Contender]) -> tuple[float, Contender] | None:
-    """Compiles, loads, runs and compares one variant, then times it quickly. None, with a record, if it is not right."""
+    """Compiles, loads, runs and compares one variant, then times it quickly. Returns None, after a record, if it is
+    not correct."""
     name = f"{problem.name}: {subject}"
     context.stage("check", subject)
     started = time.monotonic()
@@ -73,10 +75,10 @@ def check(context: Context, problem: Problem, tensors: Any, subject: str, make: 
     except DeviceError as e:
         context.case("error", name, **e.fields())
         if e.fatal:
-            # The process has to go, and the case goes on in a new one without this subject.
+            # The process must end. The case continues in a new one without this subject.
             raise ContextLost from e
         return None
-    except Exception as e:  # libraries and compilers raise what they like; a broken variant is one line of the results
+    except Exception as e:  # libraries and compilers raise any exception; a broken variant is one line of the results
         context.case("error", name, what="library", where=subject, code=None, code_name=type(e).__name__, detail=str(e)[:300])
         if not alive(tensors.torch):
             raise ContextLost from e
@@ -90,12 +92,12 @@ def alive(torch: Any) -> bool:
     try:
         torch.cuda.synchronize()
         return True
-    except Exception:  # whatever it is, nothing more can be done in this process
+    except Exception:  # after any exception, this process is unusable
         return False
 
 
 def precise(context: Context, problem: Problem, standing: list[tuple[float, Contender]]) -> None:
-    """The best variant of each competitor, all by turns."""
+    """The best variant of each competitor, all interleaved."""
     best: dict[str, tuple[float, Contender]] = {}
     for us, contender in standing:
         if contender.who not in best or us < best[contender.who][0]:
@@ -122,7 +124,7 @@ def record(context: Context, problem: Problem, contender: Contender, times: list
 
 
 def of(pack: pathlib.Path, who: str) -> dict[str, problems.Entry]:
-    """A compiler's images by their names."""
+    """A compiler's images by name."""
     return {e["name"]: e for e in problems.entries(pack) if e["who"] == who}
 
 
@@ -142,7 +144,7 @@ def lazily(context: Context, problem: Problem, tensors: Any) -> Iterator[Lazy]:
 
 
 def without_steps(context: Context, problem: Problem, tensors: Any) -> Iterator[Lazy]:
-    """Images that lack a step, after the library and those that lack none."""
+    """Images that lack a step, after the library and the complete image."""
     from . import images, libraries
     for who, config, make in libraries.contenders(tensors):
         yield who, config, make

@@ -1,4 +1,4 @@
-"""Our images on small cases, by NumPy and any device: tries entry parameters, grids and numerics without a GPU."""
+"""Our images on small cases, with NumPy and any device: tests entry parameters, grids and numerics without a GPU."""
 from __future__ import annotations
 
 import pathlib
@@ -14,16 +14,16 @@ from ..work import Context
 from .problem import Array, Arrays, Entry, Number, Numbers, Problem, Step
 from .problems import small
 
-# Multiprocessors of the device that persistent grids are made for: few, so that blocks have several tiles.
+# Number of SMs for which persistent grids are made: few, so that blocks have several tiles.
 SMS = 2
 
-# How far an element may be off, as a share of itself and of the root mean square of all: this many times what the norm
-# of the difference may be, as the largest of thousands is looked at.
+# Permitted error of an element, relative to itself and to the root mean square of all, as a multiple of the permitted
+# norm of the difference. The largest of thousands of errors is compared.
 NEAR = 2.0
 
 
 def handle(context: Context, entry: Entry, others: dict[str, Entry]) -> None:
-    """Runs an image, and those that follow it; `others` are the images of the pack by their names."""
+    """Runs an image and those of its later steps. `others` are the images of the pack by name."""
     pack = pathlib.Path(context.config["pack"])
     problem = small(entry)
     values = made(problem)
@@ -42,7 +42,7 @@ def handle(context: Context, entry: Entry, others: dict[str, Entry]) -> None:
 
 
 def made(p: Problem) -> dict[str, Argument]:
-    """Random arguments by their names, and poisoned ones for what is written."""
+    """Random arguments by name; outputs are poisoned."""
     random = np.random.default_rng(len(p.name))
 
     def array(a: Array) -> launches.Array:
@@ -58,7 +58,7 @@ def made(p: Problem) -> dict[str, Argument]:
             low, high = (-20, 21) if p.dtype == "int8" else (-128, 128)
             return launches.Array(random.integers(low, high, a.shape, np.int8), a.dtype)
         if a.dtype == "e4m3":
-            # Patterns of numbers between 1/4 and 4, of both signs.
+            # Bit patterns of numbers between 1/4 and 4, of both signs.
             patterns = random.integers(0x28, 0x48, a.shape) | random.integers(0, 2, a.shape) << 7
             return launches.Array(patterns.astype(np.uint8), a.dtype)
         return launches.Array(dtypes.encode(a.dtype, random.normal(size=a.shape)), a.dtype)
@@ -72,18 +72,18 @@ def made(p: Problem) -> dict[str, Argument]:
 
 
 def make(e: Entry, step: Step, values: dict[str, Argument]) -> Launch:
-    """A launch of an image. Results are not expected of it: `check` looks at them when all steps are done."""
+    """A launch of an image. It has no expectations: `check` compares the results after all steps."""
     return Launch(e["symbol"], step.grids[0], [values[name] for name in step.parameters], tuple(e["block"]))
 
 
 def keep(argument: Argument, found: list[np.ndarray]) -> None:
-    """What a launch has left is what the next one finds."""
+    """Passes the results of a launch to the next one."""
     for array, data in zip(_arrays(argument), found):
         array.data = data
 
 
 def check(p: Problem, values: dict[str, Argument]) -> Any:
-    """The first element of the result that is wrong, if one is."""
+    """The first wrong element of the result, if there is one."""
     inputs = {name: a.items if isinstance(a, ArrayList) else a for name, a in values.items()}
     out = _arrays(values[p.result])
     wants = [np.full(a.data.shape, np.nan) for a in out]
@@ -99,7 +99,7 @@ def check(p: Problem, values: dict[str, Argument]) -> Any:
     for n, (array, want) in enumerate(zip(out, wants)):
         known = ~np.isnan(want)
         near, size = NEAR * p.tolerance, float(np.sqrt((want[known] ** 2).mean()))
-        # What nobody expects anything of, padding, is as it is.
+        # Elements without an expectation, such as padding, always match.
         want = np.where(known, want, dtypes.decode(array.dtype, array.data))
         expect = Expect(0, [], "value", near, near * size)
         wrong = compare(p.result if len(out) == 1 else f"{p.result}[{n}]", array.data, array.dtype, want, expect)

@@ -1,4 +1,4 @@
-"""The tensors of a case, with PyTorch: random inputs in several sets, a poisoned output, and the error against
+"""The tensors of a case, with PyTorch: random inputs in several sets, a poisoned output, and the error relative to
 float64."""
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import numpy as np
 
 from .problem import Array, Arrays, Number, Numbers, Problem
 
-# Input sets that launches take by turns.
+# Input sets that launches alternate between.
 SETS = 2
-# Rows that are compared, and the most units that they are taken from.
+# Number of rows that are compared, and maximum number of units that they are taken from.
 SAMPLE, UNITS = 64, 4
 
 
 class Tensors:
-    """`sets` has the inputs in the order of the case's parameters; everything else that launches need is there once."""
+    """`sets` holds the inputs in the order of the case's parameters. All other data for launches exists once."""
 
     def __init__(self, problem: Problem, device: str = "cuda"):
         import torch
@@ -41,18 +41,19 @@ class Tensors:
         if p.fill == "scale":
             return torch.rand(p.shape, dtype=dtype, device=self.device) * 1.5 + 0.5
         if dtype == torch.int8:
-            # Sums of products of the one with the other are exact, and as pairs of 4 bits all are there.
+            # The small range keeps sums of products exact; the full range covers all pairs of 4 bits.
             low, high = (-20, 21) if self.problem.dtype == "int8" else (-128, 128)
             return torch.randint(low, high, p.shape, dtype=dtype, device=self.device)
         if dtype == torch.uint8:
             return torch.randint(0, 256, p.shape, dtype=dtype, device=self.device)
-        # Made in the type itself where that is possible: float32 of the largest ones would not fit beside the rest.
+        # Generated in the type itself if possible: float32 of the largest tensors would not fit in addition to the
+        # others.
         if dtype in (torch.bfloat16, torch.float16, torch.float32):
             return torch.randn(p.shape, dtype=dtype, device=self.device)
         return torch.randn(p.shape, dtype=torch.bfloat16, device=self.device).to(dtype)
 
     def arguments(self, inputs: tuple[Any, ...]) -> dict[str, Any]:
-        """All parameters by their names, with one of the sets of inputs."""
+        """All parameters by name, with one of the input sets."""
         numbers = {p.name: p for p in self.problem.parameters() if isinstance(p, Number)}
         return {**dict(zip((p.name for p in self.inputs), inputs)), **self.written, **numbers}
 
@@ -64,7 +65,7 @@ class Tensors:
                 tensor.fill_(0x5A)
 
     def error(self, out: Any) -> float:
-        """The relative error of an output of the first input set, on a sample of rows; infinite where it is no
+        """The relative error of an output of the first input set, on a sample of rows; infinite if it is not a
         number."""
         torch, p = self.torch, self.problem
         inputs = self.arguments(self.sets[0])
@@ -76,7 +77,7 @@ class Tensors:
             if not count:
                 continue
             rows = torch.randint(0, count, (SAMPLE // len(units),), device=self.device)
-            # The last rows are those that see most, and where tiles end.
+            # The last row attends to the most keys, and is at the end of a tile.
             rows[-1] = count - 1
             want = p.want(real, inputs, unit, rows)
             got = _at(out, p.place(unit, rows)).double()

@@ -8,7 +8,7 @@ HIDDEN: tl.constexpr = tl.constexpr(-1.0e30)
 
 @triton.jit
 def absorb(s, values, top, weight, total):
-    """Another block of logits and values."""
+    """Adds another block of logits and values."""
     higher = tl.maximum(top, tl.max(s, 1))
     p = tl.math.exp2(s - higher[:, None])
     shrink = tl.math.exp2(top - higher)
@@ -18,7 +18,7 @@ def absorb(s, values, top, weight, total):
 
 @triton.jit
 def tanh(x):
-    """By exponentials: the language has none of its own on all devices."""
+    """From exponentials, because Triton lacks tanh on some devices."""
     return 1 - 2 / (tl.exp(2 * x) + 1)
 
 
@@ -26,8 +26,8 @@ def tanh(x):
 def families(q, k, v, bias, out, scale, cap, rows, shared_rows, length, window, heads, GROUP: tl.constexpr,
              D: tl.constexpr, COLUMNS: tl.constexpr, ROTATED: tl.constexpr, TM: tl.constexpr, TN: tl.constexpr,
              CAUSAL: tl.constexpr, WINDOW: tl.constexpr, CAPPED: tl.constexpr, BIASED: tl.constexpr):
-    """Heads of COLUMNS columns in tiles of D, with ROTATED more of queries and keys; GROUP heads share keys. All heads'
-    rows lie below each other: `rows` of queries in all, `shared_rows` of keys, `length` for each head."""
+    """Heads of COLUMNS columns in tiles of D, with ROTATED more of queries and keys; GROUP heads share keys. The rows
+    of all heads are consecutive: `rows` of queries in total, `shared_rows` of keys, `length` for each head."""
     WIDE: tl.constexpr = COLUMNS + ROTATED
     queries = tl.make_tensor_descriptor(q, shape=[rows, WIDE], strides=[WIDE, 1], block_shape=[TM, D])
     keys = tl.make_tensor_descriptor(k, shape=[shared_rows, WIDE], strides=[WIDE, 1], block_shape=[TN, D])
@@ -35,7 +35,7 @@ def families(q, k, v, bias, out, scale, cap, rows, shared_rows, length, window, 
     results = tl.make_tensor_descriptor(out, shape=[rows, COLUMNS], strides=[COLUMNS, 1], block_shape=[TM, D])
     start, head = tl.program_id(0), tl.program_id(1)
     if BIASED:
-        # Batches run together, since they share the bias.
+        # Batches run together, because they share the bias.
         batches = rows // length // heads
         head = head % batches * heads + head // batches
     if CAUSAL:
@@ -78,7 +78,7 @@ def families(q, k, v, bias, out, scale, cap, rows, shared_rows, length, window, 
 @triton.jit
 def packed(q, k, v, starts, out, scale, heads, GROUP: tl.constexpr, D: tl.constexpr, TM: tl.constexpr,
            TN: tl.constexpr):
-    """Sequences behind each other, (tokens, heads * D). Causal."""
+    """Packed sequences, (tokens, heads * D). Causal."""
     i, head, b = tl.program_id(0), tl.program_id(1), tl.program_id(2)
     first, last = tl.load(starts + b), tl.load(starts + b + 1)
     length = last - first
@@ -102,7 +102,7 @@ def packed(q, k, v, starts, out, scale, heads, GROUP: tl.constexpr, D: tl.conste
 @triton.jit
 def paged(q, k, v, pages, lengths, out, scale, heads, most, GROUP: tl.constexpr, D: tl.constexpr, TM: tl.constexpr,
           PAGE: tl.constexpr):
-    """Decoding, keys and values in pages of (PAGE, heads, D)."""
+    """Decoding, with keys and values in pages of (PAGE, heads, D)."""
     n = tl.program_id(0)
     sequence, head = n // heads, n % heads
     length = tl.load(lengths + sequence)
@@ -122,7 +122,7 @@ def paged(q, k, v, pages, lengths, out, scale, heads, most, GROUP: tl.constexpr,
 @triton.jit
 def split(q, k, v, part, sums, scale, length, EACH, GROUP: tl.constexpr, D: tl.constexpr, TM: tl.constexpr,
           TN: tl.constexpr):
-    """Decoding, EACH blocks of keys in a program: (heads, splits)."""
+    """Decoding, with EACH blocks of keys per program: (heads, splits)."""
     head, z = tl.program_id(0), tl.program_id(1)
     row, column, depth = tl.arange(0, TM), tl.arange(0, TN), tl.arange(0, D)
     query = tl.load(q + (head * GROUP + row)[:, None] * D + depth[None, :], mask=(row < GROUP)[:, None], other=0)

@@ -31,7 +31,7 @@ def layernorm(x, w, b, out, eps, N: tl.constexpr):
 
 @triton.jit
 def banded(t, rows, columns, BAND: tl.constexpr):
-    """Tile t in bands of rows, row index fastest."""
+    """Tile t in bands of rows, with the row index varying fastest."""
     per_band = BAND * columns
     first = t // per_band * BAND
     height = min(rows - first, BAND)
@@ -41,10 +41,10 @@ def banded(t, rows, columns, BAND: tl.constexpr):
 @triton.jit
 def product_pointers(a, b, c, M, N, K, stride_a, stride_bk, stride_bn, stride_c, TM: tl.constexpr, TN: tl.constexpr, TK: tl.constexpr, BAND: tl.constexpr,
                      ACC: tl.constexpr):
-    """One tile a program, through pointers: any extents and layouts."""
+    """One tile per program, through pointers: any extents and layouts."""
     i, j = banded(tl.program_id(0), tl.cdiv(M, TM), tl.cdiv(N, TN), BAND)
     row, column, depth = i * TM + tl.arange(0, TM), j * TN + tl.arange(0, TN), tl.arange(0, TK)
-    # Rows and columns outside are read again from the start, and not written.
+    # Rows and columns outside wrap around to the start, and are not written.
     at_a = a + (row % M)[:, None] * stride_a + depth[None, :]
     at_b = b + depth[:, None] * stride_bk + (column % N)[None, :] * stride_bn
     total = tl.zeros((TM, TN), dtype=ACC)
@@ -62,7 +62,7 @@ def product_pointers(a, b, c, M, N, K, stride_a, stride_bk, stride_bn, stride_c,
 @triton.jit
 def product_descriptors(a, b, c, M, N, K, PROGRAMS: tl.constexpr, TM: tl.constexpr, TN: tl.constexpr, TK: tl.constexpr, BAND: tl.constexpr,
                         FLATTEN: tl.constexpr, SPECIALIZE: tl.constexpr):
-    """Persistent, through tensor descriptors made on the device; B is transposed (N x K)."""
+    """Persistent, through tensor descriptors created on the device; B is transposed (N x K)."""
     from_a = tl.make_tensor_descriptor(a, shape=[M, K], strides=[K, 1], block_shape=[TM, TK])
     from_b = tl.make_tensor_descriptor(b, shape=[N, K], strides=[K, 1], block_shape=[TN, TK])
     to_c = tl.make_tensor_descriptor(c, shape=[M, N], strides=[N, 1], block_shape=[TM, TN])
@@ -79,7 +79,7 @@ def product_descriptors(a, b, c, M, N, K, PROGRAMS: tl.constexpr, TM: tl.constex
 
 @triton.jit
 def attention(q, k, v, out, scale, rows, length, D: tl.constexpr, TM: tl.constexpr, TN: tl.constexpr, CAUSAL: tl.constexpr, SPECIALIZE: tl.constexpr):
-    """Forward, online softmax. All heads' rows lie below each other: `rows` in all, `length` for each head."""
+    """Forward, online softmax. The rows of all heads are consecutive: `rows` in total, `length` for each head."""
     queries = tl.make_tensor_descriptor(q, shape=[rows, D], strides=[D, 1], block_shape=[TM, D])
     keys = tl.make_tensor_descriptor(k, shape=[rows, D], strides=[D, 1], block_shape=[TN, D])
     values = tl.make_tensor_descriptor(v, shape=[rows, D], strides=[D, 1], block_shape=[TN, D])

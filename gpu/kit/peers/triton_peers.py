@@ -1,4 +1,4 @@
-"""Triton as a competitor: which kernels and options, and their launches."""
+"""Triton as a competitor: kernels, options, and launches."""
 from __future__ import annotations
 
 import dataclasses
@@ -15,8 +15,8 @@ BAND = 8
 
 @dataclasses.dataclass(frozen=True)
 class Options:
-    """Of one variant. `way`: `pointers`, `persistent` (descriptors), `specialized` (descriptors, warps with roles), or
-    what is the only way of a kind."""
+    """The options of one variant. `way`: `pointers`, `persistent` (descriptors), `specialized` (descriptors, warps
+    with roles), or the only way of a kind."""
     way: str
     tile: tuple[int, ...]
     warps: int
@@ -31,13 +31,13 @@ class Options:
         return {"num_warps": self.warps, "num_stages": self.stages}
 
 
-# Parameters of a case by their names: tensors, lists of tensors, numbers.
+# Parameters of a case by name: tensors, lists of tensors, numbers.
 Values = dict[str, Any]
 Launch = Callable[[Any, Options, Values], None]
 
 
 def options(p: Problem) -> list[Options]:
-    """Those that do well by public reports, for each kind of case."""
+    """Options that perform well according to public reports, for each kind of case."""
     found = OPTIONS.get(p.kind, [])
     return list(found(p) if callable(found) else found)
 
@@ -92,7 +92,7 @@ def _layernorm(p: Any, o: Options, v: Values) -> None:
     kernels.layernorm[(p.height,)](v["x"], v["weight"], v["bias"], v["out"], p.EPSILON, N=p.n, **o.how)
 
 
-# ---------------------------------------------------------------- products
+# ---------------------------------------------------------------- matmuls
 
 def _mm_options(p: Any) -> list[Options]:
     if p.dtype in ("int8", "tf32"):
@@ -103,7 +103,7 @@ def _mm_options(p: Any) -> list[Options]:
         return [Options("pointers", (128, 256, k), 8, 3), Options("pointers", (128, 256, k), 8, 4),
                 Options("pointers", (128, 128, k), 8, 4)]
     return [Options("persistent", (128, 256, k), 8, 3), Options("persistent", (128, 128, k), 8, 4),
-            # The one form that Triton 3.6 gives roles on Hopper: four warps, loops not flattened.
+            # The only form that Triton 3.6 warp-specializes on Hopper: four warps, loops not flattened.
             Options("specialized", (128, 256, k), 4, 3), Options("specialized", (128, 128, k), 4, 4)]
 
 
@@ -126,7 +126,8 @@ def _mm(p: Any, o: Options, v: Values) -> None:
 
 
 def _tiled(name: str, parameters: Sequence[str], more: Sequence[float] = ()) -> Launch:
-    """Of a kernel of triton_products.py that takes arrays, extents and more, and has a program for each tile."""
+    """Launches a kernel of triton_products.py that takes arrays, extents and more, and has a program for each
+    tile."""
     def launch_tiled(p: Any, o: Options, v: Values) -> None:
         from . import triton_products as kernels
         tm, tn, tk = o.tile
@@ -184,7 +185,7 @@ def _lists(p: Any, o: Options, v: Values) -> None:
 
 
 def _words(tensors: Any) -> Any:
-    """The descriptors of a list. They are made once: a copy to the device has no place in a graph."""
+    """The descriptors of a list, created once because a copy to the device cannot be captured in a graph."""
     from .images import descriptors
     key = tuple((t.data_ptr(), *t.shape) for t in tensors)
     if key not in _made:
@@ -225,7 +226,7 @@ def _attention_options(p: Any) -> list[Options]:
 
 
 def _families(p: Any, o: Options, v: Values) -> None:
-    """Kinds that differ in what they add to the logits, and in which keys count."""
+    """Kinds that differ in their bias of the logits and in their mask."""
     from . import triton_attention as kernels
     from .attention import power
     tm, tn = o.tile

@@ -1,4 +1,4 @@
-"""Triton's entries for the families of products: the same programs as the tile kernels. Right matrices are (N, K)."""
+"""Triton's entries for the matmul families: the same programs as the tile kernels. Right matrices are (N, K)."""
 import triton
 import triton.language as tl
 
@@ -98,7 +98,7 @@ def blocks(a, b, scale_a, scale_b, c, M, N, K, TM: tl.constexpr, TN: tl.constexp
 
 @triton.jit
 def batched(a, b, c, M, N, K, TM: tl.constexpr, TN: tl.constexpr, TK: tl.constexpr, BAND: tl.constexpr):
-    """Right matrices are (K, N). A program is a tile of one of the matrices."""
+    """Right matrices are (K, N). A program computes a tile of one of the matrices."""
     n = tl.program_id(1).to(tl.int64)
     from_a = descriptor(a + n * M * K, M, K, TM, TK)
     from_b = descriptor(b + n * K * N, K, N, TK, TN)
@@ -126,7 +126,8 @@ def split(a, b, c, M, N, K, EACH, TM: tl.constexpr, TN: tl.constexpr, TK: tl.con
 
 @triton.jit
 def ragged(x, w, ends, y, E, N, K, PROGRAMS: tl.constexpr, TM: tl.constexpr, TN: tl.constexpr, TK: tl.constexpr):
-    """Persistent over the tiles of all experts. Results are stored row by row, since the next expert's follow."""
+    """Persistent over the tiles of all experts. Results are stored row by row, because the next expert's rows
+    follow."""
     t, before, first = tl.program_id(0), 0, 0
     columns = tl.cdiv(N, TN)
     for e in range(E):

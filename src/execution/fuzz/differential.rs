@@ -1,7 +1,7 @@
-//! Whether compiled code computes what a program means: the compiler against the reference interpreter.
+//! Differential testing: compares compiled code with the reference interpreter.
 //!
-//! A case is compiled in this process, run on the simulator, and compared with what the interpreter says. `tile-fuzz`
-//! does so with random programs, `tests/results/semantics.rs` with written ones.
+//! A case is compiled in this process, run on the simulator, and compared with the interpreter's results. `tile-fuzz`
+//! does this with random programs, `tests/results/semantics.rs` with written ones.
 
 pub mod device;
 
@@ -20,7 +20,7 @@ use tile_interp::machine::Limits;
 use tile_interp::text;
 use tile_targets::Target;
 
-/// A way to compile and run.
+/// A way to compile and run a program.
 #[derive(Clone, Copy, Debug)]
 pub struct Configuration {
     pub target: &'static Target,
@@ -35,7 +35,7 @@ impl fmt::Display for Configuration {
 }
 
 impl Configuration {
-    /// One that was printed.
+    /// Parses a configuration as [`Configuration`] is printed.
     fn by_name(text: &str) -> Option<Configuration> {
         let (target, level) = text.split_once(" -O")?;
         let level = level.parse().ok()?;
@@ -43,30 +43,30 @@ impl Configuration {
     }
 }
 
-/// Which configurations a program is tried in.
+/// The configurations in which a program is tested.
 #[derive(Clone, Default)]
-pub struct Plan {
+pub struct TestMatrix {
     configurations: Vec<Configuration>,
     /// A compilation that takes longer is a failure.
     longest: Option<Duration>,
 }
 
-impl Plan {
-    pub fn matrix(targets: &[String], levels: &[u8]) -> Result<Plan, String> {
+impl TestMatrix {
+    pub fn new(targets: &[String], levels: &[u8]) -> Result<TestMatrix, String> {
         let mut all = vec![];
         for name in targets {
             let target = Target::by_name(name).ok_or_else(|| format!("unknown target '{name}'"))?;
             all.extend(levels.iter().map(|level| Configuration { target, level: *level, adversarial: *level > 0 }));
         }
-        Ok(Plan { configurations: all, longest: None })
+        Ok(TestMatrix { configurations: all, longest: None })
     }
 
-    /// All that were given.
+    /// The explicitly given configurations.
     pub fn all(&self) -> &[Configuration] {
         &self.configurations
     }
 
-    /// Those of a seed: the given ones, or by default sm_90 without and with optimisation and one other target.
+    /// The configurations for a seed: the given ones; by default sm_90 at -O0 and -O3, and one other target at -O3.
     fn of(&self, seed: u64) -> Vec<Configuration> {
         if !self.configurations.is_empty() {
             return self.configurations.clone();
@@ -79,29 +79,29 @@ impl Plan {
     }
 }
 
-impl Plan {
-    /// Only the configuration that a failure names, if it names one.
-    pub fn narrowed(&self, failure: &str, seed: u64) -> Plan {
+impl TestMatrix {
+    /// Only the configuration that a failure names, or the whole matrix if it names none.
+    pub fn narrowed(&self, failure: &str, seed: u64) -> TestMatrix {
         let named = |c: &Configuration| failure.contains(&format!("{c}:"));
         let one: Vec<Configuration> = self.of(seed).into_iter().filter(named).collect();
-        if one.is_empty() { self.clone() } else { Plan { configurations: one, ..self.clone() } }
+        if one.is_empty() { self.clone() } else { TestMatrix { configurations: one, ..self.clone() } }
     }
 
-    /// The same, where a compilation that takes longer is a failure.
+    /// The same matrix, with a limit on the time of a compilation.
     #[must_use]
-    pub fn at_most(self, longest: Duration) -> Plan {
-        Plan { longest: Some(longest), ..self }
+    pub fn at_most(self, longest: Duration) -> TestMatrix {
+        TestMatrix { longest: Some(longest), ..self }
     }
 }
 
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
-    /// The text of a generated program is not accepted, or means something else once it was read.
+    /// The text of a generated program is rejected, or has other results after it is parsed.
     #[error("text: {0}")]
     Text(String),
     #[error("compile {configuration}: {message}")]
     Compile { configuration: String, message: String },
-    #[error("slow {configuration}: the compiler took {} s of a processor", .time.as_secs())]
+    #[error("slow {configuration}: the compiler took {} s of processor time", .time.as_secs())]
     Slow { configuration: String, time: Duration },
     #[error("run {configuration}: {message}")]
     Run { configuration: String, message: String },
@@ -111,17 +111,17 @@ pub enum Failure {
 
 pub enum Verdict {
     Pass(Meaning),
-    /// A typed refusal.
+    /// The compiler reported that it does not support the program.
     Unsupported(String),
     Fail(Failure),
 }
 
-/// What failures of one cause have in common: no numbers, no names of values.
+/// The part of a failure's text that failures with the same cause share: without numbers and value names.
 pub fn signature(text: &str) -> String {
     let mut out = String::new();
     for word in text.split_whitespace().take(14) {
         let plain: String = word.chars().filter(|c| !c.is_ascii_digit()).collect();
-        // The place in the text, and what was computed, differ from program to program.
+        // Locations and computed values differ from program to program.
         if !plain.contains("0x") && !plain.contains("%r") && !plain.contains("%f") {
             out += &plain;
             out.push(' ');
@@ -134,21 +134,21 @@ fn limits() -> Limits {
     Limits { ops: Some(5_000_000), time: Some(Duration::from_secs(30)), races: true, ..Limits::default() }
 }
 
-/// A refusal that says so: what the language has and the compiler not yet.
+/// Whether the message says that the compiler does not support something.
 fn is_refusal(message: &str) -> bool {
     ["has no conversion", "have no conversion", "has no lowering", "have no lowering", "is not supported"]
         .iter()
         .any(|t| message.contains(t))
 }
 
-/// Where the time went, and how often code ran, summed over what this thread did.
+/// Time spent and number of runs, summed over the work of this thread.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Times {
     pub interpreter: Duration,
     pub compiler: Duration,
     pub assembler: Duration,
     pub simulator: Duration,
-    /// Launches on the simulator.
+    /// Number of launches on the simulator.
     pub runs: u64,
 }
 
@@ -163,12 +163,12 @@ thread_local! {
     static SESSION: RefCell<Option<(Session, u32)>> = const { RefCell::new(None) };
 }
 
-/// The times so far.
+/// The sums so far.
 pub fn times() -> Times {
     TIMES.get()
 }
 
-/// What `work` gives, with its time added to one of the sums.
+/// Runs `work` and adds its time to one of the sums.
 fn timed<R>(sum: fn(&mut Times) -> &mut Duration, work: impl FnOnce() -> R) -> R {
     let started = Instant::now();
     let result = work();
@@ -178,25 +178,25 @@ fn timed<R>(sum: fn(&mut Times) -> &mut Duration, work: impl FnOnce() -> R) -> R
     result
 }
 
-/// What a case means, within the limits of a campaign.
+/// Runs a case on the interpreter, within the limits of a campaign.
 fn meaning_of(case: &Case) -> Result<Meaning, tile_interp::machine::Error> {
     timed(|t| &mut t.interpreter, || case.meaning(limits()))
 }
 
-/// Programs that one context takes: it keeps every attribute and type that it ever saw.
+/// Number of programs compiled in one context, because a context keeps every attribute and type that it creates.
 const PROGRAMS: u32 = 200;
 
 fn compiled(program: &str, configuration: &Configuration) -> Result<String, String> {
     let request = CompileRequest {
         input_name: "kernel.mlir",
         opt_level: configuration.level,
-        // For what finding them may do.
+        // Also test the passes' code that produces remarks.
         remarks: true,
         ..CompileRequest::new(program.as_bytes(), InputKind::Text, configuration.target)
     };
     let mut messages = vec![];
     let result = catch_unwind(AssertUnwindSafe(|| {
-        // Taken out, so that a context in which something panicked is not used again.
+        // Taken out, so a context in which a pass panicked is not used again.
         let (session, used) = SESSION.take().unwrap_or_else(|| (Session::new(), 0));
         let result = session.compile(&request, &mut |d| messages.push(tile_diag::render::plain(&d).trim().to_string()));
         SESSION.set((used + 1 < PROGRAMS).then_some((session, used + 1)));
@@ -209,7 +209,7 @@ fn compiled(program: &str, configuration: &Configuration) -> Result<String, Stri
     }
 }
 
-/// Compiles and runs the text of a case, and compares with what it means.
+/// Compiles and runs the text of a case and compares the results with `meaning`.
 pub fn compare(case: &Case, program: &str, meaning: &Meaning, c: &Configuration, seed: u64) -> Result<(), Failure> {
     let ptx = ptx_of(program, c)?;
     execute(case, &ptx, meaning, c, seed)
@@ -220,10 +220,10 @@ fn ptx_of(program: &str, c: &Configuration) -> Result<String, Failure> {
     ptx.map_err(|message| Failure::Compile { configuration: c.to_string(), message })
 }
 
-/// Runs the PTX of a case, and compares with what the case means.
+/// Runs the PTX of a case and compares the results with `meaning`.
 fn execute(case: &Case, ptx: &str, meaning: &Meaning, c: &Configuration, seed: u64) -> Result<(), Failure> {
     let configuration = || c.to_string();
-    // Where an address or a branch depends on an unknown value, compiled code may do anything.
+    // If an address or a branch depends on an unknown value, any behavior of the compiled code is correct.
     if meaning.guess.is_some() {
         return Ok(());
     }
@@ -237,11 +237,11 @@ fn execute(case: &Case, ptx: &str, meaning: &Meaning, c: &Configuration, seed: u
     }
 }
 
-/// [`compare`] in every configuration, up to the first failure. Two levels often give the same PTX: the simulator would
-/// do the same again, so each PTX runs once under each schedule.
-fn compare_all(case: &Case, program: &str, meaning: &Meaning, plan: &Plan, seed: u64) -> Result<(), Failure> {
+/// [`compare`] in every configuration, up to the first failure. Two levels often produce the same PTX, so each
+/// distinct PTX runs only once under each schedule.
+fn compare_all(case: &Case, program: &str, meaning: &Meaning, matrix: &TestMatrix, seed: u64) -> Result<(), Failure> {
     let mut executed: Vec<(String, bool)> = vec![];
-    for c in plan.of(seed) {
+    for c in matrix.of(seed) {
         let before = processor_time();
         let ptx = ptx_of(program, &c)?;
         let time = processor_time().saturating_sub(before);
@@ -250,18 +250,18 @@ fn compare_all(case: &Case, program: &str, meaning: &Meaning, plan: &Plan, seed:
             execute(case, &run.0, meaning, &c, seed)?;
             executed.push(run);
         }
-        if plan.longest.is_some_and(|longest| time > longest) {
+        if matrix.longest.is_some_and(|longest| time > longest) {
             return Err(Failure::Slow { configuration: c.to_string(), time });
         }
     }
     Ok(())
 }
 
-/// Whether compiled code does what `case` means by the interpreter.
-pub fn judge(case: &Case, meaning: Meaning, plan: &Plan, seed: u64) -> Verdict {
+/// Tests whether compiled code has the results that the interpreter computes for `case`.
+pub fn check(case: &Case, meaning: Meaning, matrix: &TestMatrix, seed: u64) -> Verdict {
     let text_failure = |message: String| Verdict::Fail(Failure::Text(message));
     let program = text::print(&case.program);
-    // Now and then the text is read back and run: reader and printer have to agree with the program.
+    // For every eighth seed, also parse the printed text and run it: parser and printer must preserve the program.
     if seed.is_multiple_of(8) {
         let mut messages = vec![];
         let read = compile::program(program.as_bytes(), InputKind::Text, &mut |d| {
@@ -271,25 +271,25 @@ pub fn judge(case: &Case, meaning: Meaning, plan: &Plan, seed: u64) -> Verdict {
             Err(e) => return text_failure(messages.into_iter().next().unwrap_or_else(|| e.to_string())),
             Ok(program) => match meaning_of(&Case { program, ..case.clone() }) {
                 Ok(again) if again.buffers == meaning.buffers && again.output == meaning.output => {}
-                Ok(_) => return text_failure("the program means something else after reading".into()),
+                Ok(_) => return text_failure("the program has other results after parsing".into()),
                 Err(e) => return text_failure(e.to_string()),
             },
         }
     }
-    match compare_all(case, &program, &meaning, plan, seed) {
+    match compare_all(case, &program, &meaning, matrix, seed) {
         Ok(()) => Verdict::Pass(meaning),
         Err(Failure::Compile { message, .. }) if is_refusal(&message) => Verdict::Unsupported(message),
         Err(failure) => Verdict::Fail(failure),
     }
 }
 
-/// The program of a written case, after a run on the interpreter that agrees with what the file says; none if the file
-/// says that it has no meaning.
+/// Runs a written case on the interpreter and compares the results with the file's expectations. Returns the case, or
+/// `None` if the file expects an error.
 pub fn interpreted(file: &File) -> Result<Option<Case>, Failure> {
     Ok(interpreted_with_meaning(file)?.map(|(case, _)| case))
 }
 
-/// [`interpreted`], with what that run found.
+/// As [`interpreted`], with the results of that run.
 fn interpreted_with_meaning(file: &File) -> Result<Option<(Case, Meaning)>, Failure> {
     let mut messages = vec![];
     let program = compile::program(file.text.as_bytes(), InputKind::Text, &mut |d| {
@@ -309,13 +309,13 @@ fn interpreted_with_meaning(file: &File) -> Result<Option<(Case, Meaning)>, Fail
     }
 }
 
-/// A written case on the interpreter and compiled.
-pub fn judge_file(file: &File, plan: &Plan, seed: u64) -> Result<(), Failure> {
+/// Tests a written case on the interpreter and compiled.
+pub fn check_file(file: &File, matrix: &TestMatrix, seed: u64) -> Result<(), Failure> {
     let Some(case) = interpreted(file)? else { return Ok(()) };
-    compare_all(&case, &file.text, &file.meaning(), plan, seed)
+    compare_all(&case, &file.text, &file.meaning(), matrix, seed)
 }
 
-/// A case as a file whose expectations are the interpreter's.
+/// Converts a case to a file with the interpreter's results as its expectations.
 pub fn written(case: &Case, description: &[String]) -> File {
     let meaning = meaning_of(case);
     let want = match &meaning {
@@ -334,33 +334,33 @@ pub fn written(case: &Case, description: &[String]) -> File {
     }
 }
 
-/// How a case fails. `None` if it passes, or has no meaning that could be compared.
-pub fn here(case: &Case, plan: &Plan, seed: u64) -> Option<String> {
+/// Describes how a case fails; `None` if it passes or its results cannot be compared.
+pub fn failure(case: &Case, matrix: &TestMatrix, seed: u64) -> Option<String> {
     let meaning = meaning_of(case).ok()?;
     if meaning.guess.is_some() || !meaning.failed_assertions.is_empty() {
         return None;
     }
-    compare_all(case, &text::print(&case.program), &meaning, plan, seed).err().map(|f| f.to_string())
+    compare_all(case, &text::print(&case.program), &meaning, matrix, seed).err().map(|f| f.to_string())
 }
 
-/// How a case fails, found out in another process so that a crash is only a failure. `None` if it passes, or has no
-/// meaning that could be compared.
-pub fn apart(case: &Case, plan: &Plan, seed: u64, scratch: &Path) -> Option<String> {
+/// Describes how a case fails when run in a child process, in which a crash is just a failure. `None` if the case
+/// passes or its results cannot be compared.
+pub fn failure_in_child(case: &Case, matrix: &TestMatrix, seed: u64, scratch: &Path) -> Option<String> {
     let meaning = meaning_of(case).ok()?;
     if meaning.guess.is_some() || !meaning.failed_assertions.is_empty() {
         return None;
     }
     std::fs::write(scratch, written(case, &[]).print()).ok()?;
-    let mut names: Vec<&str> = plan.configurations.iter().map(|c| c.target.name).collect();
+    let mut names: Vec<&str> = matrix.configurations.iter().map(|c| c.target.name).collect();
     names.dedup();
-    let of_first = plan.configurations.iter().filter(|c| Some(&c.target.name) == names.first());
+    let of_first = matrix.configurations.iter().filter(|c| Some(&c.target.name) == names.first());
     let levels: Vec<String> = of_first.map(|c| c.level.to_string()).collect();
     let mut command = Command::new(std::env::current_exe().ok()?);
     command.arg("--check").arg(scratch).args(["--seed", &seed.to_string()]);
     if !names.is_empty() {
         command.args(["--targets", &names.join(","), "--levels", &levels.join(",")]);
     }
-    if let Some(longest) = plan.longest {
+    if let Some(longest) = matrix.longest {
         command.args(["--slow", &longest.as_secs().to_string()]);
     }
     let output = command.stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
@@ -375,7 +375,7 @@ pub fn apart(case: &Case, plan: &Plan, seed: u64, scratch: &Path) -> Option<Stri
 mod tests {
     use super::*;
 
-    /// A number that does not fit may be any integer, and an address that depends on it any address.
+    /// A number out of range may be converted to any integer, which makes the address arbitrary.
     #[test]
     fn what_a_guess_decides_is_not_run() {
         let text = "\
@@ -396,10 +396,10 @@ cuda_tile.module @m {
         let case = interpreted(&file).unwrap().unwrap();
         let meaning = meaning_of(&case).unwrap();
         assert!(meaning.guess.is_some());
-        let plan = Plan::matrix(&["sm_90".into()], &[0, 3]).unwrap();
-        assert!(matches!(judge(&case, meaning, &plan, 1), Verdict::Pass(_)));
-        // Taken for a known one, it leads out of bounds.
-        assert!(judge_file(&file, &plan, 1).is_err());
+        let matrix = TestMatrix::new(&["sm_90".into()], &[0, 3]).unwrap();
+        assert!(matches!(check(&case, meaning, &matrix, 1), Verdict::Pass(_)));
+        // The expectations of the file are not a guess, so the compiled code runs and accesses memory out of bounds.
+        assert!(check_file(&file, &matrix, 1).is_err());
     }
 
     #[test]
@@ -413,9 +413,9 @@ cuda_tile.module @m {
 }
 ";
         let file = File::parse(text).unwrap();
-        let plan = Plan::matrix(&["sm_90".into()], &[3]).unwrap();
-        assert!(judge_file(&file, &plan, 1).is_ok());
-        let failure = judge_file(&file, &plan.at_most(Duration::ZERO), 1).unwrap_err();
+        let matrix = TestMatrix::new(&["sm_90".into()], &[3]).unwrap();
+        assert!(check_file(&file, &matrix, 1).is_ok());
+        let failure = check_file(&file, &matrix.at_most(Duration::ZERO), 1).unwrap_err();
         assert_eq!(failure.to_string(), "slow sm_90 -O3: the compiler took 0 s of a processor");
     }
 
@@ -435,7 +435,7 @@ cuda_tile.module @m {
         let file = File::parse(text).unwrap();
         let runs = |targets: &[String], levels: &[u8]| {
             let before = times().runs;
-            judge_file(&file, &Plan::matrix(targets, levels).unwrap(), 1).unwrap();
+            check_file(&file, &TestMatrix::new(targets, levels).unwrap(), 1).unwrap();
             times().runs - before
         };
         assert_eq!(runs(&["sm_90".into()], &[3, 3]), 1);
@@ -444,7 +444,7 @@ cuda_tile.module @m {
         assert_eq!(runs(&["sm_90".into()], &[0, 3]), 2);
     }
 
-    /// Sums of atomics round in the order in which updates come: 256 + 1 is 256 in bf16, and 256 - 256 + 1 is 1.
+    /// Atomic sums round in the order of the updates: in bf16, 256 + 1 is 256, and 256 - 256 + 1 is 1.
     #[test]
     fn atomic_sums_that_round_are_not_exact() {
         let text = "\

@@ -1,9 +1,9 @@
-//! Changes to the text of a program that keep most of its grammar: what is random byte by byte seldom gets past the
+//! Mutations of a program's text that preserve most of the grammar. Random changes to bytes seldom get past the
 //! parser.
 
 use tile_fuzz::rng::Rng;
 
-/// Numbers at which shapes, masks and sizes change their kind.
+/// Numbers that are boundary cases of shapes, masks and sizes.
 const NUMBERS: [&str; 16] = [
     "0",
     "1",
@@ -23,7 +23,7 @@ const NUMBERS: [&str; 16] = [
     "9223372036854775807",
 ];
 
-/// Words that stand where others of their kind may.
+/// Groups of words that can replace each other.
 const KINDS: [&[&str]; 6] = [
     &["i1", "i4", "i8", "i16", "i32", "i64"],
     &["f4E2M1FN", "f8E4M3FN", "f8E5M2", "f8E8M0FNU", "fnv8E5M3FNU", "f16", "bf16", "tf32", "f32", "f64", "i32"],
@@ -33,7 +33,7 @@ const KINDS: [&[&str]; 6] = [
     &["nearest_even", "zero", "positive_inf", "negative_inf", "approx", "full", "nearest_int_to_zero", "flush_to_zero"],
 ];
 
-/// One change, or two or three; the same for the same seed. The text is at most a little longer than it was.
+/// Applies one to three changes, which depend only on the seed. The text grows little.
 pub fn program(text: &str, seed: u64) -> String {
     let mut rng = Rng::new(seed);
     let mut text = text.to_owned();
@@ -61,7 +61,7 @@ fn lines(text: &str, rng: &mut Rng) -> String {
     lines.join("\n")
 }
 
-/// Puts another word in the place of one, or of all that are equal to it.
+/// Replaces one word, or all occurrences of it.
 fn words(text: &str, rng: &mut Rng) -> String {
     let mut words = split(text);
     let places: Vec<usize> = (0..words.len()).filter(|&i| is_word(words[i])).collect();
@@ -77,7 +77,7 @@ fn words(text: &str, rng: &mut Rng) -> String {
     let new = match KINDS.iter().find(|kind| kind.contains(&chosen)) {
         Some(kind) if rng.below(4) > 0 => rng.pick(kind).to_owned(),
         _ if chosen.starts_with(|c: char| c.is_ascii_digit()) && rng.coin() => match chosen.split_once('x') {
-            // A shape, without or with an element type.
+            // A shape, with or without an element type.
             Some(_) => {
                 let mut parts: Vec<&str> = chosen.split('x').collect();
                 let number = number(rng);
@@ -106,7 +106,8 @@ fn is_word(piece: &str) -> bool {
     piece.starts_with(is_part)
 }
 
-/// The text in words and what is between them. Of a type such as `4xf32` the shape is a word and the element another.
+/// Splits the text into words and the text between them. A type such as `4xf32` is split into the shape and the
+/// element.
 fn split(text: &str) -> Vec<&str> {
     let mut pieces = vec![];
     let mut rest = text;
@@ -144,7 +145,7 @@ mod tests {
         let all: Vec<String> = (0..1000).map(|seed| program(text, seed)).collect();
         assert!(all.iter().zip(0..).all(|(made, seed)| *made == program(text, seed)));
         assert!(all.iter().all(|made| made.len() < 4 * text.len()));
-        // Types are changed as a whole, and in one place.
+        // Types are changed everywhere or in a single position.
         assert!(all.iter().any(|made| made.matches("4x8xf16").count() == 2));
         assert!(all.iter().any(|made| made.matches("4x8xf32").count() == 1));
         assert!(all.iter().any(|made| made.matches("4x1024xf32").count() == 2));

@@ -1,4 +1,4 @@
-//! What became of a program's plans: whether the compiler gave any up, and how its loops of products multiply.
+//! Reports whether the compiler gave up any of a program's plans, and which instructions its loops of dots use.
 
 use super::processor_time;
 use crate::{
@@ -16,17 +16,17 @@ use std::{ops::AddAssign, time::Duration};
 use tile_interface::{CompileRequest, Compiler, Emit, InputKind};
 use tile_targets::Target;
 
-/// Innermost loops around products.
+/// Counts of innermost loops with dots.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Loops {
     pub all: usize,
-    /// Those with products of warpgroups (`wgmma`).
+    /// Loops with wgmma dots.
     pub warpgroups: usize,
-    /// Those with other matrix instructions.
+    /// Loops with other matrix instructions.
     pub warps: usize,
-    /// Those that wait for stages of a ring.
+    /// Loops that wait for stages of a ring.
     pub rings: usize,
-    /// Those whose function loads by tensor copies (TMA).
+    /// Loops in functions that load by TMA.
     pub tensor_copies: usize,
 }
 
@@ -40,19 +40,18 @@ impl AddAssign for Loops {
     }
 }
 
-/// What became of one program.
+/// The result of compiling one program.
 pub struct Survey {
-    /// The pass that failed, and the message, of each defect that was got round.
+    /// For each failure that the compiler worked around: the pass that failed, and the message.
     pub fallbacks: Vec<(String, String)>,
     pub loops: Loops,
-    /// Of a processor.
+    /// Processor time.
     pub time: Duration,
 }
 
 /// Compiles a program to PTX, with fallbacks.
 ///
-/// # Errors
-/// What the compiler says of a program that it rejects.
+/// # Errors Returns the compiler's messages if it rejects the program.
 pub fn survey(input: &[u8], kind: InputKind, target: &'static Target, level: u8) -> Result<Survey, String> {
     let request = CompileRequest {
         opt_level: level,
@@ -73,7 +72,7 @@ pub fn survey(input: &[u8], kind: InputKind, target: &'static Target, level: u8)
     Ok(Survey { fallbacks, loops, time })
 }
 
-/// The loops of a program at the level of `nv_tileas`.
+/// Counts the loops of a program in `nv_tileas`.
 fn loops_of(text: &str) -> Loops {
     let context = crate::dialect::context();
     let Ok(module) = read(&context, text.as_bytes(), InputKind::Text, "") else { return Loops::default() };
@@ -104,7 +103,7 @@ fn loops_of(text: &str) -> Loops {
     loops
 }
 
-/// What multiplies, of a product by matrix instructions.
+/// The kind of matrix instruction of a dot, if it uses one.
 fn kind_of(op: OpRef<'_>) -> Option<MmaKind> {
     let is_product = AsyncDotOp::cast(op).is_some() || PromotedDotOp::cast(op).is_some() || AnyDot::cast(op).is_some();
     let by = attr(op, "instruction").filter(|_| is_product).and_then(Instruction::of)?;

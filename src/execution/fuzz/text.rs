@@ -1,10 +1,11 @@
-//! Body of the fuzz target of the text parser, so that a stable tool chain can run it too.
+//! Body of the fuzz target of the text parser, which a stable toolchain can also run.
 //!
-//! It takes arbitrary bytes and panics only if a promise is broken:
+//! It takes arbitrary bytes and panics only if one of these guarantees is broken:
 //!
-//! * parsing never crashes;
-//! * what parses and verifies is printed, parses again and is then printed as the same text, in both forms;
-//! * what can be written as bytecode reads, and is then written as the same bytes.
+//! * The parser never crashes.
+//! * A program that parses and verifies can be printed and parsed again, and is then printed as the same text. This
+//!   holds for both forms.
+//! * Bytecode that was written can be read, and is then written as the same bytes.
 
 use crate::{dialect, translate};
 use melior::{
@@ -16,14 +17,14 @@ use melior::{
 };
 use std::cell::RefCell;
 
-/// Inputs that one context takes: it keeps every attribute and type that it ever saw.
+/// Number of inputs in one context, because a context keeps every attribute and type that it creates.
 const INPUTS: u32 = 500;
 
 thread_local! {
     static CONTEXT: RefCell<Option<(Context, u32)>> = const { RefCell::new(None) };
 }
 
-/// Arbitrary bytes to the parser.
+/// Passes arbitrary bytes to the parser.
 pub fn text(data: &[u8]) {
     let Ok(source) = std::str::from_utf8(data) else { return };
     if source.contains('\0') {
@@ -40,7 +41,7 @@ pub fn text(data: &[u8]) {
 }
 
 fn fresh() -> Context {
-    // SAFETY: a setting, made before the dialect is loaded.
+    // SAFETY: this changes a setting before the dialect is loaded.
     unsafe { dialect::ffi::cudaTileRegisterTestingOps(true) };
     let context = dialect::context();
     context.attach_diagnostic_handler(|_| true);

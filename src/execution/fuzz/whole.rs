@@ -1,10 +1,10 @@
-//! Bodies of the fuzz targets of the whole path, from a file to PTX, so that a stable tool chain can run them too.
+//! Bodies of the fuzz targets of the whole compiler, from a file to PTX, which a stable toolchain can also run.
 //!
-//! They take arbitrary bytes and panic only if a promise is broken:
+//! They take arbitrary bytes and panic only if one of these guarantees is broken:
 //!
-//! * nothing ends the process, nothing panics, and no error is a defect of the compiler's own;
-//! * each entry of a program that compiles is in its PTX;
-//! * a program that does not compile has an error that says why, not only that a pass failed.
+//! * The process does not end, nothing panics, and no error is an internal error of the compiler.
+//! * The PTX of a program that compiles contains all its entries.
+//! * A program that does not compile has an error with a reason, not just the name of the pass that failed.
 
 use crate::compile::{InProcess, Session};
 use std::{cell::RefCell, path::Path};
@@ -13,15 +13,15 @@ use tile_diag::{Diagnostic, Severity};
 use tile_interface::{CompileError, CompileRequest, Compiler, Emit, InputKind, input_kind};
 use tile_targets::{TARGETS, Target};
 
-/// Inputs that one context takes: it keeps every attribute and type that it ever saw.
+/// Number of inputs in one context, because a context keeps every attribute and type that it creates.
 const INPUTS: u32 = 200;
 
 thread_local! {
     static SESSION: RefCell<(Option<Session>, u32)> = const { RefCell::new((None, 0)) };
 }
 
-/// A bytecode file, [`fuzzing::INSTRUCTIONS`] bytes that say how to damage a section (zeros: not at all), and a byte
-/// that chooses the target and the level.
+/// The input is a bytecode file, [`fuzzing::INSTRUCTIONS`] bytes that describe how to damage a section (zeros: no
+/// damage), and a byte that selects the target and the level.
 pub fn bytecode(data: &[u8]) {
     let Some((choice, data)) = data.split_last() else { return };
     let file = match data.strip_suffix(&[0; fuzzing::INSTRUCTIONS]) {
@@ -36,14 +36,15 @@ pub fn bytecode(data: &[u8]) {
     }
 }
 
-/// A byte that chooses the target and the level, and a text; or bytecode, which is a seed that has yet to become one.
+/// The input is a byte that selects the target and the level, and a text. It may also be bytecode, as in seeds of the
+/// corpus.
 pub fn text(data: &[u8]) {
     if let Some((choice, input)) = data.split_first() {
         compile(input, input_kind(Path::new("input"), input).unwrap_or(InputKind::Text), *choice);
     }
 }
 
-/// The text of a program in bytecode.
+/// Converts a program in bytecode to text.
 pub fn as_text(bytecode: &[u8]) -> Option<String> {
     let kind = input_kind(Path::new("input"), bytecode).ok()?;
     let target = Target::default_target();
@@ -51,7 +52,7 @@ pub fn as_text(bytecode: &[u8]) -> Option<String> {
     Some(InProcess.compile(&request, &mut |_| {}).ok()?.text)
 }
 
-/// Compiles to PTX; `choice` is a number of both the target and the level.
+/// Compiles to PTX; `choice` encodes both the target and the level.
 fn compile(input: &[u8], kind: InputKind, choice: u8) {
     let target = &TARGETS[usize::from(choice) % TARGETS.len()];
     let request =
@@ -66,7 +67,7 @@ fn compile(input: &[u8], kind: InputKind, choice: u8) {
         result
     });
     let said = || messages.iter().map(tile_diag::render::plain).collect::<String>();
-    // What a pass makes of a panic.
+    // The message of a pass in which a panic was caught.
     assert!(!messages.iter().any(|d| d.message.contains("internal error")), "{}", said());
     match result {
         Ok(output) => has_entries(input, kind, &output.text),
@@ -76,15 +77,15 @@ fn compile(input: &[u8], kind: InputKind, choice: u8) {
     }
 }
 
-/// Whether the message says what is wrong with the program.
+/// Whether the message describes an error in the program.
 fn is_reason(message: &Diagnostic) -> bool {
     let text = &message.message;
     let is_ours = text.starts_with("the pass '") || text == "the module is invalid after the passes";
     message.severity == Severity::Error && !is_ours
 }
 
-/// The entries of a bytecode file, which has its names where a reader that knows no MLIR finds them. Those of a text
-/// the compiler itself looks for.
+/// Checks the entries of a bytecode file, whose names can be read without MLIR. For text, the compiler itself checks
+/// them.
 fn has_entries(input: &[u8], kind: InputKind, ptx: &str) {
     if kind == InputKind::Text {
         return;

@@ -1,20 +1,21 @@
 //! Floating-point formats and exact arithmetic.
 //!
-//! A number is taken apart into sign, significand and exponent ([`decode`]), computed with exactly, and rounded once
-//! ([`encode`]). "Exactly" needs no more than 128 bits, because what lies far below the result's last place matters
-//! only by being there or not. That one bit of knowledge is [`Finite::sticky`]: the true magnitude lies strictly
-//! between `significand` and `significand + 1`, in units of `2^exponent`.
+//! [`decode`] splits a number into sign, significand and exponent. Arithmetic on these is exact, and [`encode`]
+//! rounds the result once. 128 bits suffice for exact results, because bits far below the result's last place only
+//! matter by being nonzero. [`Finite::sticky`] records that: the true magnitude is strictly between `significand` and
+//! `significand + 1`, in units of `2^exponent`.
 //!
 //! ```text
 //! f32: 1.5 + 2^-100      significand 3 << 124, sticky    rounds down to 1.5, rounds up to 1.5 + 2^-23
 //! f32: 1 / 3             significand of 64 bits, sticky  the quotient never ends
 //! ```
 //!
-//! A sticky significand always has many more bits than any format keeps, so a half is never mistaken for less or more.
+//! A sticky significand always has many more bits than any format keeps, so a half is never mistaken for less or
+//! more.
 
 use crate::types::Number;
 
-/// A binary format with exponent and mantissa.
+/// A binary format with an exponent and a mantissa.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Format {
     pub is_signed: bool,
@@ -23,18 +24,18 @@ pub struct Format {
     pub specials: Specials,
 }
 
-/// What the largest codes mean.
+/// The meaning of the largest codes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Specials {
-    /// The top exponent holds infinity and NaNs.
+    /// The top exponent encodes infinity and NaNs.
     Ieee,
     /// The code with all bits set is NaN; there is no infinity.
     NanOnly,
-    /// Every code is a number.
+    /// Every code is a finite number.
     None,
 }
 
-/// The format of a float type. e8m0, which has neither sign nor mantissa, has none.
+/// The format of a float type; `None` for integers and for e8m0, which lacks sign and mantissa.
 pub fn format(n: Number) -> Option<Format> {
     let make = |exponent_bits, mantissa_bits, specials| {
         Some(Format { is_signed: n != Number::E5m3, exponent_bits, mantissa_bits, specials })
@@ -58,12 +59,12 @@ impl Format {
         (1 << (self.exponent_bits - 1)) - 1
     }
 
-    /// Zero if there is none.
+    /// The mask of the sign bit; zero for an unsigned format.
     pub fn sign_bit(self) -> u64 {
         if self.is_signed { self.magnitude_mask() + 1 } else { 0 }
     }
 
-    /// Exponent and mantissa.
+    /// The mask of exponent and mantissa.
     pub fn magnitude_mask(self) -> u64 {
         (1 << (self.exponent_bits + self.mantissa_bits)) - 1
     }
@@ -77,13 +78,13 @@ impl Format {
         }
     }
 
-    /// The power of two of the last place of subnormal and of the smallest normal numbers.
+    /// The exponent of the last place of subnormal numbers and of the smallest normal numbers.
     pub fn smallest_exponent(self) -> i32 {
         1 - self.bias() - self.mantissa_bits as i32
     }
 }
 
-/// How a result between two neighbours is rounded.
+/// Rounding modes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Round {
     NearestEven,
@@ -93,7 +94,7 @@ pub enum Round {
     Up,
 }
 
-/// A number taken apart.
+/// A decoded number.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Real {
     Nan,
@@ -102,7 +103,7 @@ pub enum Real {
     Finite(Finite),
 }
 
-/// `significand * 2^exponent`, and a little more in magnitude if `sticky`. The significand is not zero.
+/// The magnitude is `significand * 2^exponent`, or slightly more if `sticky`. The significand is not zero.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Finite {
     pub negative: bool,
@@ -112,7 +113,7 @@ pub struct Finite {
 }
 
 impl Finite {
-    /// The power of two of the leading bit.
+    /// The exponent of the leading bit.
     pub fn magnitude(self) -> i32 {
         self.exponent + 127 - self.significand.leading_zeros() as i32
     }
@@ -130,7 +131,7 @@ impl Real {
         self == Real::Nan
     }
 
-    /// The sign; NaN counts as positive.
+    /// Whether the sign is set; NaN counts as positive.
     pub fn negative(self) -> bool {
         match self {
             Real::Nan => false,
@@ -148,7 +149,7 @@ impl Real {
         }
     }
 
-    /// Rounded to double precision, which holds every number of every format.
+    /// Rounds to double precision, which represents every number of every format.
     pub fn to_f64(self) -> f64 {
         f64::from_bits(encode(self, Number::F64, Round::NearestEven).bits)
     }
@@ -158,7 +159,7 @@ impl Real {
     }
 }
 
-/// The number that a code stands for. Integer types have no codes; they count as NaN.
+/// The number that a code represents. Integer types do not have codes; they decode to NaN.
 pub fn decode(bits: u64, n: Number) -> Real {
     if n == Number::E8m0 {
         return if bits == 255 { Real::Nan } else { Real::finite(false, 1, bits as i32 - 127) };
@@ -176,17 +177,17 @@ pub fn decode(bits: u64, n: Number) -> Real {
     Real::finite(negative, significand.into(), f.smallest_exponent() + steps)
 }
 
-/// A code, and what was lost on the way to it.
+/// A code, and the information that rounding lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Encoded {
     pub bits: u64,
-    /// The code stands for another number than asked for.
+    /// Whether the code represents a number other than the operand.
     pub inexact: bool,
-    /// The magnitude was below the smallest normal number before rounding, and is not after it.
+    /// Whether rounding increased the magnitude from below the smallest normal number to at least that number.
     pub grew_normal: bool,
 }
 
-/// The code of a quiet NaN. A format without NaN gives its largest number.
+/// The code of a quiet NaN, or of the largest number in a format without NaN.
 pub fn nan(n: Number) -> u64 {
     match (n, format(n)) {
         (Number::E8m0, _) => 255,
@@ -198,9 +199,9 @@ pub fn nan(n: Number) -> u64 {
     }
 }
 
-/// Rounds to a format. What is beyond the largest number becomes infinity, or NaN where there is none, unless it is
-/// rounded towards zero; e2m1, which has neither, gives its largest number. A format without sign drops it: callers
-/// that care look at it first.
+/// Rounds to a format. A magnitude above the largest number becomes infinity, or NaN in a format without infinity,
+/// unless it is rounded toward zero. e2m1, which has neither, returns its largest number. An unsigned format drops
+/// the sign, so callers that care check it first.
 pub fn encode(x: Real, n: Number, round: Round) -> Encoded {
     let exact = |bits| Encoded { bits, inexact: false, grew_normal: false };
     if n == Number::E8m0 {
@@ -222,7 +223,7 @@ pub fn encode(x: Real, n: Number, round: Round) -> Encoded {
         Real::Finite(x) => x,
     };
     let normal = f.smallest_exponent() + f.mantissa_bits as i32;
-    // The power of two of the result's last place.
+    // The exponent of the result's last place.
     let last = x.magnitude().max(normal) - f.mantissa_bits as i32;
     let dropped = last - x.exponent;
     let (mut kept, half, rest) = if dropped <= 0 {
@@ -246,7 +247,7 @@ pub fn encode(x: Real, n: Number, round: Round) -> Encoded {
     };
     let was_subnormal = x.magnitude() < normal;
     kept += u128::from(up);
-    // A significand with its leading bit set carries into the exponent by itself, as does one that rounding filled.
+    // The leading bit of the significand carries into the exponent, as does the carry from rounding.
     let steps = (last - f.smallest_exponent()) as u64;
     let code = (steps << f.mantissa_bits) + kept as u64;
     let grew_normal = was_subnormal && code >> f.mantissa_bits != 0;
@@ -263,8 +264,8 @@ pub fn encode(x: Real, n: Number, round: Round) -> Encoded {
     Encoded { bits: code | sign(x.negative), inexact: true, grew_normal: false }
 }
 
-/// A power of two as its biased exponent. The sign is dropped and zero becomes the smallest power: callers that care
-/// look at them first.
+/// A power of two as its biased exponent. The sign is dropped and zero becomes the smallest power; callers that care
+/// check for them first.
 fn scale(x: Real, round: Round) -> Encoded {
     let x = match x {
         Real::Nan | Real::Infinite { .. } => {
@@ -280,7 +281,7 @@ fn scale(x: Real, round: Round) -> Encoded {
     Encoded { bits: code.clamp(0, most) as u64, inexact, grew_normal: false }
 }
 
-/// The exact sum. Where it is zero, its sign depends on the rounding.
+/// The exact sum. The sign of a zero sum depends on the rounding mode.
 pub fn add(a: Real, b: Real, round: Round) -> Real {
     match (a, b) {
         (Real::Nan, _) | (_, Real::Nan) => Real::Nan,
@@ -298,7 +299,8 @@ pub fn add(a: Real, b: Real, round: Round) -> Real {
 
 fn sum(x: Finite, y: Finite, round: Round) -> Real {
     let (large, small) = if x.magnitude() >= y.magnitude() { (x, y) } else { (y, x) };
-    // The larger one's leading bit goes to bit 125: room for a carry, and far more bits below than any format keeps.
+    // The leading bit of the larger operand moves to bit 125. That leaves room for a carry, and many more bits below
+    // than any format keeps.
     let up = large.significand.leading_zeros() as i32 - 2;
     let (wide, exponent) = if up >= 0 {
         (large.significand << up, large.exponent - up)
@@ -316,7 +318,7 @@ fn sum(x: Finite, y: Finite, round: Round) -> Real {
     if x.negative == y.negative {
         return Real::Finite(Finite { negative: large.negative, significand: wide + narrow, exponent, sticky });
     }
-    // What was lost belongs to the number that is taken away, so the rest counts from the next lower unit.
+    // The lost bits belong to the subtrahend, so the difference is rounded down by one unit and marked sticky.
     let taken = narrow + u128::from(lost);
     let (negative, significand) =
         if wide >= taken { (large.negative, wide - taken) } else { (!large.negative, taken - wide) };
@@ -334,14 +336,14 @@ pub fn mul(a: Real, b: Real) -> Real {
         (Real::Infinite { .. }, Real::Zero { .. }) | (Real::Zero { .. }, Real::Infinite { .. }) => Real::Nan,
         (Real::Infinite { .. }, _) | (_, Real::Infinite { .. }) => Real::Infinite { negative },
         (Real::Zero { .. }, _) | (_, Real::Zero { .. }) => Real::Zero { negative },
-        // Significands of numbers have at most 53 bits.
+        // Significands of decoded numbers have at most 53 bits.
         (Real::Finite(x), Real::Finite(y)) => {
             Real::finite(negative, x.significand * y.significand, x.exponent + y.exponent)
         }
     }
 }
 
-/// The quotient, as far as rounding can tell.
+/// The quotient with enough bits for rounding.
 pub fn div(a: Real, b: Real) -> Real {
     let negative = a.negative() != b.negative();
     match (a, b) {
@@ -362,14 +364,14 @@ pub fn div(a: Real, b: Real) -> Real {
     }
 }
 
-/// The square root, as far as rounding can tell.
+/// The square root with enough bits for rounding.
 pub fn sqrt(a: Real) -> Real {
     match a {
         Real::Zero { .. } | Real::Infinite { negative: false } => a,
         Real::Nan | Real::Infinite { .. } => Real::Nan,
         Real::Finite(x) if x.negative => Real::Nan,
         Real::Finite(x) => {
-            // An even exponent, and a radicand of 126 or 127 bits.
+            // Make the exponent even, and the radicand 126 or 127 bits long.
             let up = x.significand.leading_zeros() as i32 - 1;
             let up = up - (x.exponent - up).rem_euclid(2);
             let radicand = x.significand << up;

@@ -1,15 +1,14 @@
 //! Integer ops on one element.
 //!
-//! Values are kept as the low bits of a word. Undefined behaviour is an error with the reason, so that whoever runs
-//! the interpreter learns of it.
+//! Values are the low bits of a word. Undefined behavior is an error with the reason.
 
 use crate::program::{Overflow, Predicate, Rounding, Signedness};
 use crate::types::Number;
 
-/// Why an op has no meaning with these operands.
+/// Why an op is undefined for its operands.
 pub type Undefined = String;
 
-/// The value with its sign, or without one.
+/// The value as a signed or unsigned number.
 pub fn value(bits: u64, n: Number, signedness: Signedness) -> i128 {
     let bits = bits & n.mask();
     match signedness {
@@ -34,7 +33,7 @@ pub fn wrap(v: i128, n: Number) -> u64 {
     v as u64 & n.mask()
 }
 
-/// Wraps `f` of both operands around, after a check of the promises.
+/// Applies `f` to both operands and wraps the result, after checking the promises.
 pub fn wrapping(
     n: Number,
     promises: Overflow,
@@ -45,7 +44,7 @@ pub fn wrapping(
     let s = f(signed(a, n), signed(b, n));
     let u = f(unsigned(a, n), unsigned(b, n));
     keep(n, promises, s, u)?;
-    // Both readings agree in the low bits; a product of 64-bit numbers may only exist in one of them.
+    // The signed and unsigned results agree in the low bits. A product of 64-bit numbers may overflow in one of them.
     Ok(wrap(s.or(u).unwrap_or(0), n))
 }
 
@@ -54,10 +53,10 @@ fn keep(n: Number, promises: Overflow, s: Option<i128>, u: Option<i128>) -> Resu
     let width = n.width();
     let top = 1i128 << (width - 1);
     if promises.no_signed_wrap && !fits(s, -top, top - 1) {
-        return Err("the promise of no signed wrap is broken".into());
+        return Err("the result wraps, which breaks the promise no_signed_wrap".into());
     }
     if promises.no_unsigned_wrap && !fits(u, 0, (top << 1) - 1) {
-        return Err("the promise of no unsigned wrap is broken".into());
+        return Err("the result wraps, which breaks the promise no_unsigned_wrap".into());
     }
     Ok(())
 }
@@ -71,22 +70,22 @@ pub fn sub(n: Number, promises: Overflow, a: u64, b: u64) -> Result<u64, Undefin
 }
 
 pub fn mul(n: Number, promises: Overflow, a: u64, b: u64) -> Result<u64, Undefined> {
-    // The product of two unsigned 64-bit numbers may be beyond i128; the signed one never is.
+    // The product of two unsigned 64-bit numbers may exceed i128; the signed product never does.
     wrapping(n, promises, a, b, |x, y| x.checked_mul(y))
 }
 
-/// Zeros come in from the right, also when the amount is the width or more.
+/// Shifts in zeros from the right, also if the amount is at least the width.
 pub fn shl(n: Number, promises: Overflow, a: u64, amount: u64) -> Result<u64, Undefined> {
     let shifted = |v: i128| match amount {
         0..64 => v.checked_mul(1 << amount),
-        // Beyond every width: only zero keeps its value.
+        // Beyond every width, only zero keeps its value.
         _ => (v == 0).then_some(0),
     };
     keep(n, promises, shifted(signed(a, n)), shifted(unsigned(a, n)))?;
     Ok(if amount >= u64::from(n.width()) { 0 } else { a << amount & n.mask() })
 }
 
-/// Zeros or signs come in from the left, also when the amount is the width or more.
+/// Shifts in zeros or copies of the sign from the left, also if the amount is at least the width.
 pub fn shr(n: Number, signedness: Signedness, a: u64, amount: u64) -> u64 {
     wrap(value(a, n, signedness) >> amount.min(127), n)
 }
@@ -103,7 +102,7 @@ fn divisible(n: Number, signedness: Signedness, a: u64, b: u64) -> Result<(i128,
 pub fn div(n: Number, signedness: Signedness, rounding: Rounding, a: u64, b: u64) -> Result<u64, Undefined> {
     let (x, y) = divisible(n, signedness, a, b)?;
     if signedness == Signedness::Signed && y == -1 && x == -(1i128 << (n.width() - 1)) {
-        return Err("the quotient of the lowest integer and -1 does not exist".into());
+        return Err("the quotient of the lowest integer and -1 overflows".into());
     }
     let (q, r) = (x / y, x % y);
     let below_zero = (x < 0) != (y < 0);
@@ -130,7 +129,7 @@ pub fn compare(n: Number, signedness: Signedness, predicate: Predicate, a: u64, 
     predicate.holds(value(a, n, signedness).cmp(&value(b, n, signedness)))
 }
 
-/// `-a`. The operand is signed, so only that promise can be broken.
+/// `-a`. The operand is signed, so only the signed promise can be broken.
 pub fn neg(n: Number, promises: Overflow, a: u64) -> Result<u64, Undefined> {
     let signed_only = Overflow { no_unsigned_wrap: false, ..promises };
     sub(n, signed_only, 0, a)
@@ -141,12 +140,12 @@ pub fn abs(n: Number, a: u64) -> u64 {
     wrap(signed(a, n).abs(), n)
 }
 
-/// To a wider type.
+/// Extends to a wider type.
 pub fn ext(from: Number, to: Number, signedness: Signedness, a: u64) -> u64 {
     wrap(value(a, from, signedness), to)
 }
 
-/// To a narrower type.
+/// Truncates to a narrower type.
 pub fn trunc(from: Number, to: Number, promises: Overflow, a: u64) -> Result<u64, Undefined> {
     keep(to, promises, Some(signed(a, from)), Some(unsigned(a, from)))?;
     Ok(a & to.mask())
@@ -161,7 +160,7 @@ mod tests {
     const UNSIGNED: Overflow = Overflow { no_signed_wrap: false, no_unsigned_wrap: true };
     const I8: Number = Number::I8;
 
-    /// All pairs of bytes, against 32-bit arithmetic.
+    /// All pairs of bytes, compared with 32-bit arithmetic.
     #[test]
     fn bytes() {
         for a in 0..=255u64 {

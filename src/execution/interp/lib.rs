@@ -1,12 +1,11 @@
-//! Reference interpreter of cuda_tile: says what a program means.
+//! Reference interpreter of cuda_tile: defines the meaning of programs.
 //!
-//! It is the oracle for tests of the compiler, and shares nothing with it: no pass, no device library, and not the
-//! simulator's arithmetic. It is made to be read rather than to be fast: scalar, one op after another, one element
-//! after another.
+//! It is the oracle for tests of the compiler and shares no code with it: no pass, no device library, and not the
+//! simulator's arithmetic. It is written for clarity rather than speed, and runs one op and one element at a time.
 //!
-//! * [`program`]: programs as plain data, [`types`]: their types, [`text`]: printing them for MLIR to read;
+//! * [`program`]: programs as plain data, [`types`]: their types, [`text`]: prints them for MLIR to parse;
 //! * [`format`]: formats of floating-point numbers and exact arithmetic, [`float`] and [`int`]: ops on one element;
-//! * [`scalar`]: an element, and how much of it the language promises;
+//! * [`scalar`]: an element, and how far the language determines it;
 //! * [`memory`]: bounds-checked memory, [`race`]: accesses that no token orders;
 //! * [`machine`]: runs programs.
 //!
@@ -31,7 +30,7 @@
 //! let address = machine.memory.allocate("buffer", vec![0; 4]);
 //! machine.launch("k", [1, 1, 1], &[address, 7], Limits::default())?;
 //! assert_eq!(machine.array(address, Number::I32, 1)[0].bits, 7);
-//! // One element further on there is nothing.
+//! // One element further is outside the allocation.
 //! let error = machine.launch("k", [1, 1, 1], &[address + 4, 7], Limits::default()).unwrap_err();
 //! assert!(error.to_string().starts_with("here: 'store_ptr_tko' in tile block (0, 0, 0): access of 4 bytes"));
 //! # Ok::<(), tile_interp::machine::Error>(())

@@ -1,8 +1,8 @@
-//! C's `printf`, as far as `print_tko` needs it.
+//! The subset of C's `printf` that `print_tko` needs.
 //!
-//! An expression is `%`, flags, width, precision, a length that means nothing here, and a conversion. What the language
-//! leaves open is as the compiler has it: a tile prints as nested lists, each element by the same expression, and an i1
-//! as 0 or 1.
+//! An expression is `%`, flags, width, precision, a length (ignored) and a conversion. Where the language leaves the
+//! format open, this follows the compiler: a tile prints as nested lists with the same expression for each element,
+//! and an i1 prints as 0 or 1.
 //!
 //! ```text
 //! %d of 5                     ->  5
@@ -16,7 +16,7 @@ use crate::scalar::Scalar;
 use crate::types::{Element, Number, TileType};
 use std::rc::Rc;
 
-/// The text, or why there is none.
+/// Returns the text, or the reason for which it cannot be formatted.
 pub fn format(format: &str, arguments: &[(TileType, Rc<Vec<Scalar>>)]) -> Result<String, String> {
     let mut out = String::new();
     let mut arguments = arguments.iter();
@@ -34,7 +34,7 @@ pub fn format(format: &str, arguments: &[(TileType, Rc<Vec<Scalar>>)]) -> Result
         out += &nested(&texts, &ty.shape);
     }
     if arguments.next().is_some() {
-        return Err("more operands than expressions".into());
+        return Err("more operands than format expressions".into());
     }
     Ok(out + rest)
 }
@@ -58,7 +58,7 @@ struct Expression {
     conversion: char,
 }
 
-/// The expression after a `%`, and what follows it.
+/// Parses the expression after a `%`. Returns it and the rest of the text.
 fn parse(text: &str) -> Result<(Expression, &str), String> {
     let mut e = Expression::default();
     let mut rest = text;
@@ -92,7 +92,7 @@ fn parse(text: &str) -> Result<(Expression, &str), String> {
 
 impl Expression {
     fn print(&self, element: Element, x: Scalar) -> Result<String, String> {
-        let wrong = || format!("'%{}' does not print elements of type {element}", self.conversion);
+        let wrong = || format!("'%{}' cannot print elements of type {element}", self.conversion);
         let (sign, digits) = match (self.conversion, element) {
             ('d' | 'i', Element::Number(n)) if n.is_integer() => {
                 let sign = if n == Number::I1 { Signedness::Unsigned } else { Signedness::Signed };
@@ -140,7 +140,7 @@ impl Expression {
         }
     }
 
-    /// An integer's digits, as many as the precision asks for.
+    /// The digits of an integer, padded to the precision.
     fn at_least(&self, digits: String) -> String {
         let precision = self.precision.unwrap_or(1);
         if precision == 0 && digits == "0" {
@@ -149,7 +149,7 @@ impl Expression {
         format!("{}{digits}", "0".repeat(precision.saturating_sub(digits.len())))
     }
 
-    /// A magnitude.
+    /// Formats a magnitude.
     fn float(&self, v: f64) -> String {
         if v.is_nan() {
             return "nan".into();
@@ -163,7 +163,7 @@ impl Expression {
             'e' => scientific(v, precision),
             _ => {
                 let precision = precision.max(1);
-                // The exponent after rounding decides about the form.
+                // The exponent after rounding selects the form.
                 let text = scientific(v, precision - 1);
                 let exponent: i32 = text.split_once('e').and_then(|(_, e)| e.parse().ok()).unwrap_or(0);
                 if exponent < -4 || exponent >= precision as i32 {
@@ -178,7 +178,7 @@ impl Expression {
     }
 }
 
-/// As C writes it: a sign and at least two digits in the exponent.
+/// As in C: a sign and at least two digits in the exponent.
 fn scientific(v: f64, precision: usize) -> String {
     let text = format!("{v:.precision$e}");
     let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
@@ -186,7 +186,7 @@ fn scientific(v: f64, precision: usize) -> String {
     format!("{mantissa}e{}{:02}", if exponent < 0 { '-' } else { '+' }, exponent.abs())
 }
 
-/// Without zeros at the end, unless they are asked for.
+/// Removes trailing zeros, unless `keep` is set.
 fn trimmed(text: &str, keep: bool) -> String {
     if keep || !text.contains('.') {
         return text.into();
@@ -202,7 +202,7 @@ mod tests {
         (TileType::scalar(n), Rc::new(vec![Scalar::exact(bits)]))
     }
 
-    /// What the C library prints.
+    /// The expected texts are the C library's output.
     #[test]
     fn expressions() {
         let f = |x: f64| scalar(Number::F64, x.to_bits());

@@ -1,8 +1,8 @@
 //! Programs: the language's ops as plain data.
 //!
-//! A [`Program`] holds what an MLIR module of the dialect holds and nothing else, so that running a program, writing
-//! one and making one smaller need no MLIR. Every public op is one variant of [`OpKind`]; operands stand in the order
-//! of the op's definition, absent ones left out (the variant says which are there).
+//! A [`Program`] is equivalent to an MLIR module of the dialect, so running, printing and reducing programs need no
+//! MLIR. Every public op is a variant of [`OpKind`]. Operands are in the order of the op's definition without absent
+//! ones; the variant says which are present.
 
 use crate::types::{Number, Type};
 use std::rc::Rc;
@@ -25,14 +25,14 @@ pub struct Program {
     pub entries: Vec<Entry>,
 }
 
-/// A variable with an initial value.
+/// A global variable with an initial value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Global {
     pub name: String,
     pub element: Number,
-    /// Bits of each element.
+    /// The bits of each element.
     pub values: Vec<u64>,
-    /// In bytes; 0 for the natural one.
+    /// In bytes; 0 means the natural alignment.
     pub alignment: u64,
     pub constant: bool,
     pub private: bool,
@@ -51,7 +51,7 @@ impl Entry {
         &self.types[v.index()]
     }
 
-    /// A value that nothing defines yet.
+    /// Adds a value without a definition.
     pub fn value(&mut self, ty: Type) -> Value {
         self.types.push(ty);
         Value(self.types.len() as u32 - 1)
@@ -70,7 +70,7 @@ pub struct Op {
     pub operands: Vec<Value>,
     pub results: Vec<Value>,
     pub regions: Vec<Block>,
-    /// Where the op comes from, for messages.
+    /// The location of the op in the source, for messages.
     pub location: Arc<str>,
 }
 
@@ -116,7 +116,7 @@ impl Signedness {
     }
 }
 
-/// Promises that nothing wraps around.
+/// Promises of absence of overflow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Overflow {
     pub no_signed_wrap: bool,
@@ -124,7 +124,7 @@ pub struct Overflow {
 }
 
 impl Overflow {
-    /// `None` when nothing is promised.
+    /// The keyword; `None` without promises.
     pub fn keyword(self) -> Option<&'static str> {
         match (self.no_signed_wrap, self.no_unsigned_wrap) {
             (false, false) => None,
@@ -216,7 +216,7 @@ impl Scope {
     }
 }
 
-/// Ordering and scope of an access; weak accesses have no scope.
+/// Ordering and scope of an access. Weak accesses do not have a scope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AccessOrder {
     pub order: Order,
@@ -227,7 +227,7 @@ impl AccessOrder {
     pub const WEAK: AccessOrder = AccessOrder { order: Order::Weak, scope: None };
 }
 
-/// What an atomic update does with the old value and the operand.
+/// How an atomic update combines the old value and the operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Update {
     And,
@@ -272,10 +272,10 @@ impl Update {
     }
 }
 
-/// What an `assume` promises.
+/// The predicate of an `assume`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Promise {
-    /// Group size and dimension, when groups are declared.
+    /// With group size and dimension, if the predicate has groups.
     DivBy {
         divisor: u64,
         groups: Option<(i64, i64)>,
@@ -287,7 +287,7 @@ pub enum Promise {
     },
 }
 
-/// Flush subnormal numbers, and how to round.
+/// The rounding mode, and whether subnormal numbers are flushed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FloatMode {
     pub rounding: Rounding,
@@ -334,7 +334,7 @@ pub enum OpKind {
     Sinh,
     Cosh,
     Pow,
-    /// To the power of an integer of this type, which has a sign.
+    /// A float to the power of a signed integer of this type.
     PowI {
         exponent: Number,
     },
@@ -395,7 +395,7 @@ pub enum OpKind {
     Pack,
     Unpack,
 
-    // Shapes. A constant holds the bits of its elements, or of the one that all are equal to.
+    // Shapes. A constant holds the bits of all its elements, or of one if they are equal.
     Constant(Rc<[u64]>),
     Iota,
     Broadcast,
@@ -409,7 +409,7 @@ pub enum OpKind {
     Insert,
     Select,
 
-    // Memory. Optional operands that are there are named.
+    // Memory. Fields tell which optional operands are present.
     Offset,
     LoadPtr {
         access: AccessOrder,
@@ -442,7 +442,8 @@ pub enum OpKind {
     /// Base, then the dynamic extents, then the dynamic strides.
     MakeTensorView,
     MakeView,
-    /// View, indices, token. `inbounds` names the dimensions along which the tile is promised to lie inside.
+    /// View, indices, token. `inbounds` marks the dimensions along which the tile is promised to be inside the
+    /// tensor.
     LoadView {
         access: AccessOrder,
         token: bool,
@@ -461,7 +462,7 @@ pub enum OpKind {
         token: bool,
         inbounds: Vec<bool>,
     },
-    /// View of multicast memory, indices, token. Pointers and views of such memory have the types of others here.
+    /// View of multicast memory, indices, token. Pointers to such memory and views of it have ordinary types here.
     MultimemLoadReduce {
         access: AccessOrder,
         update: Update,
@@ -485,7 +486,8 @@ pub enum OpKind {
     GetIndexSpaceShape,
     MakeToken,
     JoinTokens,
-    /// Of the grids that depend on this one, which there are none of here, or on which it depends. A token, perhaps.
+    /// Synchronization with dependent grids, which do not exist here, and with the grids this one depends on. An
+    /// optional token.
     LaunchDependents,
     WaitForGrids,
     FenceAlias,
@@ -522,7 +524,7 @@ pub enum OpKind {
     Yield,
     Return,
 
-    // The grid, and help for the programmer.
+    // The grid, and aids for debugging and optimization.
     GetTileBlockId,
     GetNumTileBlocks,
     Assert(String),
@@ -534,7 +536,8 @@ pub enum OpKind {
 }
 
 impl OpKind {
-    /// Whether the op reads what other tile blocks may write meanwhile: an atomic update, or a read that is not weak.
+    /// Whether the op reads memory that other tile blocks may write concurrently: an atomic update, or a read that is
+    /// not weak.
     pub fn observes_others(&self) -> bool {
         match self {
             OpKind::LoadPtr { access, .. } | OpKind::LoadView { access, .. } => access.order != Order::Weak,
@@ -544,7 +547,7 @@ impl OpKind {
         }
     }
 
-    /// The op's name. The three ops that make views share a variant and are told apart by what they make.
+    /// The op's name. The three ops that make views share a variant; their result type selects the name.
     pub fn mnemonic(&self) -> &'static str {
         match self {
             OpKind::AbsF => "absf",

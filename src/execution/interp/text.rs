@@ -1,12 +1,12 @@
-//! Programs as text of the dialect, which MLIR reads.
+//! Prints programs as text of the dialect, for MLIR to parse.
 
 use crate::program::{
     AccessOrder, Block, Entry, FloatMode, Op, OpKind, Overflow, Program, Promise, Rounding, Update, Value,
 };
-use crate::types::{Cut, Element, Number, TileType, Type};
+use crate::types::{Element, Number, TileType, Tiling, Type};
 use std::fmt::Write;
 
-/// The whole program, as a module.
+/// Prints the whole program as a module.
 pub fn print(program: &Program) -> String {
     let mut out = format!("cuda_tile.module @{} {{\n", program.name);
     for g in &program.globals {
@@ -26,7 +26,7 @@ pub fn print(program: &Program) -> String {
     out + "}\n"
 }
 
-/// `<f32: 0x3F800000>`: bits of a float, a signed integer, and lists of them.
+/// `<f32: 0x3F800000>`: the bits of a float, a signed integer, or a list of them.
 fn literal(bits: &[u64], t: &TileType) -> String {
     let Element::Number(n) = t.element else { return "<>".into() };
     if let [one] = bits {
@@ -93,7 +93,7 @@ pub(crate) fn promise(p: &Promise) -> String {
     }
 }
 
-/// As in C and in MLIR: quotation marks, backslashes and what cannot be printed are escaped.
+/// Escapes quotation marks, backslashes and unprintable characters, as in C and MLIR.
 fn quoted(text: &str) -> String {
     let mut out = String::from("\"");
     for b in text.bytes() {
@@ -134,7 +134,7 @@ impl Printer<'_> {
         }
     }
 
-    /// A region in braces, to the end of the line.
+    /// A region in braces, up to the end of the line.
     fn region(&mut self, block: &Block) {
         self.out += "{\n";
         self.depth += 1;
@@ -161,7 +161,7 @@ impl Printer<'_> {
         let first = v.first().map_or(String::new(), |v| self.ty(*v).to_string());
         let results = self.types(&op.results);
         let result = op.results.first().map_or(String::new(), |v| self.ty(*v).to_string());
-        // Optional operands of accesses: the token is printed apart, with `sign` between.
+        // Optional operands of accesses: the token is printed separately, after `sign`.
         let token = |there: bool, sign: &str| match v.last() {
             Some(t) if there => format!(" token{sign}{}", name(t)),
             _ => String::new(),
@@ -288,7 +288,7 @@ impl Printer<'_> {
             }
             OpKind::AtomicCas { access: a, token: t, .. } => {
                 let v = without_token(*t);
-                // The type of what is compared with is that of what is stored.
+                // The type of the comparison operand is that of the stored value, so it is printed once.
                 let types: Vec<Value> = v.iter().enumerate().filter(|(i, _)| *i != 1).map(|(_, v)| *v).collect();
                 format!(
                     "{mnemonic} {} {}{} : {} -> {results}",
@@ -318,10 +318,10 @@ impl Printer<'_> {
             OpKind::MakeTensorView => self.tensor_view(op),
             OpKind::MakeView => {
                 let what = match self.ty(op.results[0]) {
-                    Type::View(view) => match view.cut {
-                        Cut::Partition { .. } => "partition",
-                        Cut::Strided { .. } => "strided",
-                        Cut::GatherScatter { .. } => "gather_scatter",
+                    Type::View(view) => match view.tiling {
+                        Tiling::Partition { .. } => "partition",
+                        Tiling::Strided { .. } => "strided",
+                        Tiling::GatherScatter { .. } => "gather_scatter",
                     },
                     _ => "partition",
                 };
@@ -458,7 +458,7 @@ impl Printer<'_> {
         let identities = list.join(", ");
         let mnemonic = op.kind.mnemonic();
         let head = format!("{mnemonic} {operands} {parameters} identities=[{identities}] : {types} -> {results}");
-        // The arguments stand on a line of their own.
+        // The arguments are on a separate line.
         let _ = write!(self.out, "{head}\n{}({arguments}) ", "  ".repeat(self.depth));
         if let Some(body) = op.regions.first() {
             self.region(body);
@@ -479,7 +479,7 @@ impl Printer<'_> {
         }
     }
 
-    /// `%x = %init` for each value that a loop carries.
+    /// `%x = %init` for each loop-carried value.
     fn carried(&self, arguments: &[Value], inits: &[Value]) -> String {
         let pairs: Vec<String> =
             arguments.iter().zip(inits).map(|(a, i)| format!("{} = {}", name(a), name(i))).collect();
@@ -518,8 +518,7 @@ impl Printer<'_> {
     }
 }
 
-/// What is said of dimensions along which a tile lies inside of its view.
-/// How an access of multicast memory combines; the addition is not written.
+/// How an access to multicast memory combines values; addition is the default and is not printed.
 fn combined_by(update: Update) -> String {
     match update {
         Update::Add | Update::AddF => String::new(),
@@ -527,6 +526,7 @@ fn combined_by(update: Update) -> String {
     }
 }
 
+/// The `inbounds` attribute, if any dimension is promised to be in bounds.
 fn promises(inbounds: &[bool]) -> String {
     if inbounds.contains(&true) { format!(" inbounds = [{}]", join(inbounds, bool::to_string)) } else { String::new() }
 }

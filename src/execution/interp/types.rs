@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A number type: what a tile or a tensor can hold besides pointers.
+/// A number type: the element type of a tile or tensor that does not hold pointers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Number {
     I1,
@@ -43,7 +43,7 @@ impl Number {
         Number::E2m1,
     ];
 
-    /// As the assembly spells it.
+    /// The keyword in the assembly format.
     pub fn keyword(self) -> &'static str {
         match self {
             Number::I1 => "i1",
@@ -65,7 +65,7 @@ impl Number {
         }
     }
 
-    /// Bits of a value: what `bitcast` compares.
+    /// Width of a value in bits, as for `bitcast`.
     pub fn width(self) -> u32 {
         match self {
             Number::I1 => 1,
@@ -78,12 +78,12 @@ impl Number {
         }
     }
 
-    /// Bits that `pack` gives a value: as [`Number::width`], but tf32 fills a word.
+    /// Bits that a value occupies after `pack`: as [`Number::width`], but 32 for tf32.
     pub fn packed_width(self) -> u32 {
         if self == Number::Tf32 { 32 } else { self.width() }
     }
 
-    /// Bits in memory. i1 takes a byte; two e2m1 values share one.
+    /// Bits in memory. An i1 takes a byte; two e2m1 values share one.
     pub fn stored_bits(self) -> u32 {
         match self {
             Number::I1 => 8,
@@ -99,7 +99,7 @@ impl Number {
         !self.is_integer()
     }
 
-    /// All bits of a value.
+    /// A mask of all bits of a value.
     pub fn mask(self) -> u64 {
         u64::MAX >> (64 - self.width())
     }
@@ -111,7 +111,7 @@ impl fmt::Display for Number {
     }
 }
 
-/// What a tile holds.
+/// The element type of a tile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Element {
     Number(Number),
@@ -145,7 +145,7 @@ impl fmt::Display for Element {
     }
 }
 
-/// Extents, outermost first. Elements are numbered row by row.
+/// Extents, outermost first. Elements are in row-major order.
 pub type Shape = Vec<usize>;
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -167,7 +167,7 @@ impl TileType {
         TileType::new(shape, Element::Number(number))
     }
 
-    /// The same shape with other elements.
+    /// The same shape with another element type.
     pub fn with(&self, element: Element) -> TileType {
         TileType { shape: self.shape.clone(), element }
     }
@@ -188,7 +188,7 @@ impl fmt::Display for TileType {
     }
 }
 
-/// A strided tensor in memory. `None` is an extent or stride that is known at run time only.
+/// A strided tensor in memory. `None` is an extent or stride that is only known at run time.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TensorType {
     pub element: Number,
@@ -212,7 +212,7 @@ impl fmt::Display for TensorType {
     }
 }
 
-/// What loads give for elements that a tile has and the tensor has not.
+/// The value of elements that are in the tile but outside the tensor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Padding {
     Zero,
@@ -236,14 +236,14 @@ impl Padding {
     }
 }
 
-/// How a view cuts tiles from its tensor.
+/// How a view divides its tensor into tiles.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Cut {
-    /// Tiles side by side.
+pub enum Tiling {
+    /// Adjacent tiles.
     Partition { dim_map: Vec<usize> },
     /// Tiles whose origins are `steps` elements apart.
     Strided { steps: Vec<u64>, dim_map: Vec<usize> },
-    /// Tiles whose rows along `sparse_dim` are chosen one by one.
+    /// Tiles whose rows along `sparse_dim` are selected individually.
     GatherScatter { sparse_dim: usize },
 }
 
@@ -251,31 +251,31 @@ pub enum Cut {
 pub struct ViewType {
     pub tile: Shape,
     pub tensor: TensorType,
-    pub cut: Cut,
+    pub tiling: Tiling,
     pub padding: Option<Padding>,
 }
 
 impl ViewType {
-    /// Type of what a load gives.
+    /// The type that a load returns.
     pub fn tile_type(&self) -> TileType {
         TileType::of(&self.tile, self.tensor.element)
     }
 
-    /// The tensor dimension that dimension `d` of the tile walks.
+    /// The tensor dimension that dimension `d` of the tile maps to.
     pub fn dim(&self, d: usize) -> usize {
-        match &self.cut {
-            Cut::Partition { dim_map } | Cut::Strided { dim_map, .. } => dim_map[d],
-            Cut::GatherScatter { .. } => d,
+        match &self.tiling {
+            Tiling::Partition { dim_map } | Tiling::Strided { dim_map, .. } => dim_map[d],
+            Tiling::GatherScatter { .. } => d,
         }
     }
 
-    /// Elements between the origins of tiles with neighbouring indices along dimension `d` of the tile. The indices of
-    /// a gather/scatter view count elements.
+    /// Distance in elements between the origins of tiles with consecutive indices along dimension `d` of the tile. A
+    /// gather/scatter view is indexed by element.
     pub fn step(&self, d: usize) -> u64 {
-        match &self.cut {
-            Cut::Strided { steps, .. } => steps[d],
-            Cut::Partition { .. } => self.tile[d] as u64,
-            Cut::GatherScatter { .. } => 1,
+        match &self.tiling {
+            Tiling::Strided { steps, .. } => steps[d],
+            Tiling::Partition { .. } => self.tile[d] as u64,
+            Tiling::GatherScatter { .. } => 1,
         }
     }
 }
@@ -295,18 +295,18 @@ impl fmt::Display for ViewType {
                 format!(", dim_map=[{}]", list(m, ", "))
             }
         };
-        match &self.cut {
-            Cut::Partition { dim_map } => {
+        match &self.tiling {
+            Tiling::Partition { dim_map } => {
                 write!(f, "partition_view<tile=({tile}), {padding}{}{}>", self.tensor, map(dim_map))
             }
-            Cut::Strided { steps, dim_map } => write!(
+            Tiling::Strided { steps, dim_map } => write!(
                 f,
                 "strided_view<tile=({tile}), traversal_strides=[{}], {padding}{}{}>",
                 list(steps, ","),
                 self.tensor,
                 map(dim_map)
             ),
-            Cut::GatherScatter { sparse_dim } => {
+            Tiling::GatherScatter { sparse_dim } => {
                 write!(f, "gather_scatter_view<tile=({tile}), {padding}{}, sparse_dim={sparse_dim}>", self.tensor)
             }
         }

@@ -15,92 +15,93 @@ Runs a kernel on the simulated device, or on the reference interpreter.
 usage: tile-run [options] KERNEL --grid X[,Y,Z] ARG...
        tile-run [options] --launch launch.json [KERNEL]
 
-KERNEL is Tile IR (.tileirbc, .mlir), which is compiled first, or .ptx.
+KERNEL is Tile IR (.tileirbc, .mlir), which is compiled first, or PTX (.ptx).
 
 An ARG is one of
-  FILE.npy[:TYPE][:i64]  an array: passes pointer, extents and strides (in elements, 32 bits; 64 with :i64);
-                         with :ptr in place of :i64 the pointer alone, for kernels that take nothing else;
-                         TYPE says what the bits mean where NumPy cannot: bf16, e4m3, e5m2, e5m3, e8m0
+  FILE.npy[:TYPE][:i64]  an array: passes pointer, extents and strides (in elements, 32 bits; 64 bits with :i64);
+                         with :ptr instead of :i64, passes only the pointer, for kernels without extents and strides;
+                         TYPE is the element type where NumPy lacks it: bf16, e4m3, e5m2, e5m3, e8m0
   TYPE:VALUE             a scalar, such as i32:5, f32:1.5, f16:-inf, f32:0x7fc00000 (its bits)
-  zeros:TYPE:NxM[:i64]   an array of zeros of this shape, where the values do not matter; or :ptr, as above
+  zeros:TYPE:NxM[:i64]   an array of zeros of this shape; or :ptr, as above
 
 launch:
-  --entry NAME           the entry; not needed where the kernel has one only
-  --grid X[,Y,Z]         tile blocks in each dimension
-  --block X[,Y,Z]        threads of a block, for PTX that does not say it
+  --entry NAME           the entry (default: the kernel's only entry)
+  --grid X[,Y,Z]         number of tile blocks in each dimension
+  --block X[,Y,Z]        number of threads of a CTA, for PTX that does not specify it
   --dynamic-shared N     bytes of dynamic shared memory
-  --launch FILE          read kernel, entry, grid, arguments and expected results from JSON; other options win
-  --out-dir DIR          write the arrays back, as .npy files under their own names
+  --launch FILE          read kernel, entry, grid, arguments and expected results from JSON; other options override it
+  --out-dir DIR          write the arrays to this folder, as .npy files under their own names
 
 engine:
-  --engine NAME          'sim' compiles the kernel and runs it on the simulated device (default); 'reference' runs Tile IR
-                         itself, one element at a time, and reports undefined behaviour and wild accesses. Options
-                         of compilation and simulation other than --max-time mean nothing to it
+  --engine NAME          'sim' compiles the kernel and runs it on the simulated device (default); 'reference' interprets
+                         Tile IR, one element at a time, and reports undefined behavior and invalid accesses. It
+                         ignores the options for compilation and simulation except --max-time
 
-reference interpreter, also where results are compared with it:
-  --promises HOW         what is done about an 'assume' that does not hold: 'check' ends the run (default), 'report' says
-                         so on standard error and goes on, 'trust' goes on. A promise about the stride of a dimension
-                         that has one element at most always holds, since no address uses it
-  --outside HOW          an index beyond the index space of a view, that is, a tile wholly outside of it: 'undefined'
-                         ends the run, as the language says (default); with 'masked' loads give the padding and stores
-                         do nothing, which is what compiled code does unless tiles are known to divide the extent
+reference interpreter, also when results are compared with it:
+  --promises HOW         how to handle an 'assume' that does not hold: 'check' ends the run (default), 'report' warns
+                         and continues, 'trust' does not check. A promise about the stride of a dimension with at most
+                         one element always holds, because no address depends on it
+  --outside HOW          how to handle a tile entirely outside its view, whose index is beyond the index space:
+                         'undefined' ends the run, as in the language (default); 'masked' makes loads return the
+                         padding and stores do nothing, as compiled code does unless tiles are known to divide the
+                         extent
 
 compilation:
   --gpu-name NAME        target, such as sm_90 (default sm_100)
-  -O N                   optimisation level, 0 to 3 (default 3)
-  --save-ptx FILE        keep the PTX
-  --lineinfo             tell the lines of the source in it
+  -O N                   optimization level, 0 to 3 (default 3)
+  --save-ptx FILE        write the PTX to FILE
+  --lineinfo             generate line information in the PTX
   --pipeline-option K=V, --load-pass-plugin FILE, --insert-pass PLACE:PASSES
                          as for tileiras; each may be repeated
 
 simulation:
-  --adversarial SEED     an unfavourable schedule, with race detection; several seeds, joined by commas, are several
-                         runs, and 'plain' among them is the ordinary schedule
-  --check-each           name the pass that makes results wrong: the kernel is compiled and run with none of the optional
-                         passes, with the first of them, with the first two and so on. Results are compared with what
-                         the description expects, or with the reference interpreter
-  --check-against FILE   results are compared with what the reference interpreter computes of FILE, which is Tile IR: for
-                         PTX that was made of it
-  --tolerance R          for --check-... with the interpreter: how far a number may be from the expected one, as a part
-                         of the largest one (default 2^-40 for f64, 2^-12 for f32, 2^-6 for f16, 2^-5 for bf16 and 2^-1
-                         for 8 bits); integers are exact. 'promised' in place of R: every element as near as the language
-                         promises, which the interpreter keeps account of; elements that may be anything are counted
-  --undefined            under such a schedule, using a register that nobody has written is an error
-  --max-time SECONDS     give up after this time
+  --adversarial SEED     run under an unfavorable schedule with race detection; a comma-separated list of seeds gives
+                         one run each, and 'plain' in the list is the ordinary schedule
+  --check-each           find the pass that makes results wrong: compile and run the kernel with none of the optional
+                         passes, with the first of them, with the first two and so on. Results are compared with the
+                         description's expectations, or with the reference interpreter
+  --check-against FILE   compare results with those of FILE, which is Tile IR, on the reference interpreter: for PTX
+                         that was compiled from it
+  --tolerance R          for --check-... with the interpreter: maximum difference as a fraction of the largest number
+                         (default 2^-40 for f64, 2^-12 for f32, 2^-6 for f16, 2^-5 for bf16 and 2^-1 for 8 bits);
+                         integers must be equal. With 'promised' instead of R, every element must be as precise as the
+                         language promises, which the interpreter tracks; elements that may be anything are counted
+  --undefined            with --adversarial, report uses of uninitialized registers as errors
+  --max-time SECONDS     stop after this time
   --trace                print executed instructions
   --stats                print instruction counts, bytes, bank conflicts and waits
-  --quiet                no progress bar
+  --quiet                do not show a progress bar
 
 timing:
   --timing[=MACHINE]     predict the launch's time on a machine (sm_80, sm_90, sm_100, sm_120) instead of running it: a
-                         few blocks are run, no results are computed; without MACHINE that of the program's target or
-                         of its family
-  --registers N          registers of a thread as the assembler has allocated them; estimated where nothing is given
-  --timing-clock CLOCK   highest (default), sustained for the clock that the machine's limit of power leaves to the
-                         launch when it is repeated, or a number of MHz
-  --timing-json FILE     the prediction for programs
-  --timing-trace FILE    the timeline of a block, for Perfetto
-  --timing-html FILE     the same and the report as a page
-  --timing-run           run the launch as well: %clock reads what is predicted, and results are checked and written
+                         few blocks are run, no results are computed. The default MACHINE is that of the program's
+                         target or of its family
+  --registers N          registers per thread as allocated by the assembler (default: an estimate)
+  --timing-clock CLOCK   'highest' (default), 'sustained' (the clock within the machine's power limit when the launch is
+                         repeated), or a number of MHz
+  --timing-json FILE     write the prediction as JSON
+  --timing-trace FILE    write the timeline of a block, for Perfetto
+  --timing-html FILE     write the report with the timeline as a page
+  --timing-run           also run the launch: %clock reads the predicted time, and results are checked and written
 
-  --end-with-parent      be killed when the process that started this one ends (Linux)
+  --end-with-parent      end when the process that started this one ends (Linux)
 
   --help                 this text
 ";
 
-/// What runs the kernel.
+/// The engine that runs the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Engine {
     Simulator,
     Reference,
 }
 
-/// How near results have to be to those of the interpreter.
+/// The permitted difference from the interpreter's results.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Nearness {
-    /// By no more than a part of the largest number.
+    /// Up to this fraction of the largest number.
     Part(f64),
-    /// As near as the language promises.
+    /// As precise as the language promises.
     Promised,
 }
 
@@ -115,13 +116,13 @@ pub struct Options {
     pub dynamic_shared: Option<u32>,
     pub out_dir: Option<PathBuf>,
     pub engine: Engine,
-    /// How the interpreter goes about what is undefined, where it is said.
+    /// The interpreter's handling of undefined behavior, if specified.
     pub promises: Option<Promises>,
     pub outside: Option<Outside>,
     pub target: &'static Target,
     pub opt_level: u8,
     pub save_ptx: Option<PathBuf>,
-    /// Of the pipeline, as for the compiler.
+    /// Options of the pass pipeline, as for the compiler.
     pub pipeline_options: Vec<(String, String)>,
     pub plugins: Vec<PathBuf>,
     pub insertions: Vec<Insertion>,
@@ -139,7 +140,7 @@ pub struct Options {
     pub quiet: bool,
     /// Whether to predict the time.
     pub timing: bool,
-    /// The machine that is named; without one the program's target decides.
+    /// The specified machine. By default the program's target selects it.
     pub machine: Option<String>,
     pub registers: Option<u32>,
     pub timing_clock: Option<ptx_sim::timing::Clock>,
@@ -149,19 +150,19 @@ pub struct Options {
     pub timing_run: bool,
     pub end_with_parent: bool,
     pub help: bool,
-    /// As written.
+    /// As on the command line.
     pub args: Vec<String>,
 }
 
 impl Options {
-    /// How the interpreter is to run a program.
+    /// The limits and checks of the interpreter's run.
     pub fn limits(&self) -> Limits {
         let (promises, outside) = (self.promises.unwrap_or_default(), self.outside.unwrap_or_default());
         Limits { time: self.max_time, promises, outside, ..Limits::default() }
     }
 }
 
-/// Reads the arguments after the program's name. `Err` is a message for the user.
+/// Parses the arguments after the program's name. `Err` is a message for the user.
 pub fn parse(arguments: &[OsString]) -> Result<Options, String> {
     let mut o = Options {
         kernel: None,
@@ -223,7 +224,7 @@ pub fn parse(arguments: &[OsString]) -> Result<Options, String> {
             None => (word, None),
         };
         if name == "--timing" {
-            // The machine is part of the word, so that what follows is not taken for it.
+            // The machine is part of the word, so the next word is not taken for it.
             o.timing = true;
             o.machine = inline.take().map(Into::into);
             continue;
@@ -240,7 +241,7 @@ pub fn parse(arguments: &[OsString]) -> Result<Options, String> {
                 o.engine = match value()? {
                     "sim" => Engine::Simulator,
                     "reference" => Engine::Reference,
-                    other => return Err(format!("{name}: there is no engine '{other}' (sim, reference)")),
+                    other => return Err(format!("{name}: unknown engine '{other}' (expected sim or reference)")),
                 };
             }
             "--promises" => {
@@ -248,14 +249,14 @@ pub fn parse(arguments: &[OsString]) -> Result<Options, String> {
                     "trust" => Promises::Trust,
                     "check" => Promises::Check,
                     "report" => Promises::Report,
-                    other => return Err(format!("{name}: '{other}' is not possible (trust, check, report)")),
+                    other => return Err(format!("{name}: unknown value '{other}' (expected trust, check or report)")),
                 });
             }
             "--outside" => {
                 o.outside = Some(match value()? {
                     "masked" => Outside::Masked,
                     "undefined" => Outside::Undefined,
-                    other => return Err(format!("{name}: '{other}' is not possible (masked, undefined)")),
+                    other => return Err(format!("{name}: unknown value '{other}' (expected masked or undefined)")),
                 });
             }
             "--gpu-name" => o.target = target(value()?)?,
@@ -263,7 +264,7 @@ pub fn parse(arguments: &[OsString]) -> Result<Options, String> {
                 let level = value()?;
                 o.opt_level = number::<u8>(name, level)?;
                 if o.opt_level > 3 {
-                    return Err(format!("{name}: there is no level {level} (0 to 3)"));
+                    return Err(format!("{name}: unknown level {level} (expected 0 to 3)"));
                 }
             }
             "--save-ptx" => o.save_ptx = Some(value()?.into()),
@@ -297,7 +298,7 @@ pub fn parse(arguments: &[OsString]) -> Result<Options, String> {
             "--max-time" => {
                 let text = value()?;
                 let time = text.parse::<f64>().ok().and_then(|s| Duration::try_from_secs_f64(s).ok());
-                o.max_time = Some(time.ok_or_else(|| format!("{name}: '{text}' is no time in seconds"))?);
+                o.max_time = Some(time.ok_or_else(|| format!("{name}: '{text}' is not a time in seconds"))?);
             }
             "--registers" => o.registers = Some(number(name, value()?)?),
             "--timing-clock" => {
@@ -306,7 +307,9 @@ pub fn parse(arguments: &[OsString]) -> Result<Options, String> {
                 o.timing_clock = Some(match value()? {
                     "highest" => Clock::Highest,
                     "sustained" => Clock::Sustained,
-                    mhz => Clock::At(positive(mhz).ok_or_else(|| format!("{name}: there is no clock '{mhz}'"))?),
+                    mhz => Clock::At(positive(mhz).ok_or_else(|| {
+                        format!("{name}: unknown clock '{mhz}' (expected highest, sustained or a number of MHz)")
+                    })?),
                 });
             }
             "--timing-json" => o.timing_json = Some(value()?.into()),
@@ -339,10 +342,12 @@ pub fn parse(arguments: &[OsString]) -> Result<Options, String> {
         return Err("--registers and --timing-... need --timing".into());
     }
     if o.check_each && (o.engine == Engine::Reference || o.timing) {
-        return Err("--check-each compiles and runs: neither --engine=reference nor --timing go with it".into());
+        return Err("--check-each compiles and runs the kernel; it excludes --engine=reference and --timing".into());
     }
     if o.check_against.is_some() && (o.check_each || o.engine == Engine::Reference || o.timing) {
-        return Err("--check-against runs what is compiled: none of --check-each, --engine=reference, --timing".into());
+        return Err(
+            "--check-against runs compiled code; it excludes --check-each, --engine=reference and --timing".into()
+        );
     }
     let interprets = o.engine == Engine::Reference || o.check_each || o.check_against.is_some();
     if (o.promises.is_some() || o.outside.is_some()) && !interprets {
@@ -355,7 +360,7 @@ pub fn parse(arguments: &[OsString]) -> Result<Options, String> {
         (None, None) => return Err("no kernel given".into()),
         (None, Some(_)) if o.grid.is_none() => return Err("no --grid given".into()),
         (Some(_), _) if !o.args.is_empty() => {
-            return Err(format!("arguments come from --launch; '{}' is one too many", o.args[0]));
+            return Err(format!("arguments come from --launch; unexpected argument '{}'", o.args[0]));
         }
         _ => {}
     }
@@ -363,7 +368,7 @@ pub fn parse(arguments: &[OsString]) -> Result<Options, String> {
 }
 
 fn number<T: std::str::FromStr>(name: &str, text: &str) -> Result<T, String> {
-    text.parse().map_err(|_| format!("{name}: '{text}' is no number in range"))
+    text.parse().map_err(|_| format!("{name}: '{text}' is not a number in range"))
 }
 
 fn extents(name: &str, text: &str) -> Result<[u32; 3], String> {
@@ -385,7 +390,7 @@ fn target(name: &str) -> Result<&'static Target, String> {
     Target::by_name(name).ok_or_else(|| format!("unknown target '{name}'"))
 }
 
-/// One argument of the kernel, with the contents of its file.
+/// Parses one argument of the kernel and reads its file.
 pub fn argument(text: &str) -> Result<Argument, launch::Error> {
     if let Some(rest) = text.strip_prefix("zeros:") {
         return zeros(rest).ok_or_else(|| {

@@ -1,4 +1,4 @@
-//! What `tile-run` does, in order: read, compile, launch, write back, compare.
+//! The steps of `tile-run`: read, compile, launch, write back, compare.
 
 use crate::cl::{self, Engine, Options};
 use crate::each;
@@ -18,10 +18,10 @@ use tile_interface::input_kind;
 use tile_interface::{CompileError, CompileRequest, Compiler, DebugInfo, InputKind};
 use tile_interp::machine::BrokenPromise;
 
-/// Tells the optional passes of a compilation.
+/// Returns the names of a compilation's optional passes.
 pub type OptionalPasses<'a> = dyn Fn(&CompileRequest<'_>) -> Result<Vec<String>, CompileError> + 'a;
 
-/// What the command needs of the binary: this crate links no MLIR.
+/// The functions of the binary that this crate needs, because it does not link MLIR.
 #[derive(Clone, Copy)]
 pub struct Tools<'a> {
     pub compiler: &'a dyn Compiler,
@@ -30,7 +30,7 @@ pub struct Tools<'a> {
     pub optional_passes: &'a OptionalPasses<'a>,
 }
 
-/// Why the command failed; each kind has an exit status of its own.
+/// The reasons for which the command failed. Each kind has its own exit status.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
     #[error("{0}; --help explains the command")]
@@ -39,7 +39,7 @@ pub enum Failure {
     Read { path: String, error: std::io::Error },
     #[error("{0}")]
     Launch(#[from] launch::Error),
-    #[error("no kernel given: neither on the command line nor in the description")]
+    #[error("no kernel given, on the command line or in the description")]
     NoKernel,
     #[error("{path}: {message}")]
     Kernel { path: String, message: String },
@@ -66,14 +66,14 @@ impl Failure {
     }
 }
 
-/// Runs the command with the arguments after the program's name; returns the exit status.
+/// Runs the command with the arguments after the program's name. Returns the exit status.
 pub fn run(arguments: &[OsString], tools: Tools<'_>, stdout: &mut dyn Write, stderr: &mut dyn Write) -> u8 {
     match command(arguments, tools, stdout, stderr) {
         Ok(()) => 0,
         Err(failure) => {
             let text = failure.to_string();
             for line in text.lines() {
-                // Nobody is left to be told when standard error is closed.
+                // Ignore a closed standard error.
                 let _ = writeln!(stderr, "error: {line}");
             }
             failure.status()
@@ -94,7 +94,7 @@ fn command(
     }
     if options.end_with_parent {
         tile_driver::child::end_with_parent()
-            .map_err(|e| Failure::Usage(format!("--end-with-parent: the system refuses: {e}")))?;
+            .map_err(|e| Failure::Usage(format!("--end-with-parent is not available: {e}")))?;
     }
     let mut launch = describe(&options)?;
     let kernel = options.kernel.as_deref().or(launch.kernel.as_deref()).ok_or(Failure::NoKernel)?;
@@ -159,7 +159,7 @@ fn command(
     if complaints.is_empty() { Ok(()) } else { Err(Failure::Wrong(complaints)) }
 }
 
-/// Predicts the launch's time. Returns what the clock shows where the kernel reads it.
+/// Predicts the launch's time. Returns the clock values for the kernel to read.
 fn timing(module: &Module, launch: &Launch, options: &Options, stdout: &mut dyn Write) -> Result<ClockReads, Failure> {
     let failed = |e: execute::Error| Failure::Execute { schedule: "timing".into(), error: Box::new(e) };
     let machine = match options.machine.as_deref() {
@@ -170,7 +170,7 @@ fn timing(module: &Module, launch: &Launch, options: &Options, stdout: &mut dyn 
     let clock = options.timing_clock.unwrap_or_default();
     let known = ptx_sim::timing::Options { registers: options.registers, clock, ..Default::default() };
     let mut p = execute::predict(module, launch, &machine, &known).map_err(failed)?;
-    // A program may have been written elsewhere: then its lines are told by their numbers only.
+    // The sources may not exist here; then the prediction contains only line numbers.
     p.read_sources(|file| std::fs::read_to_string(file).ok());
     let files = [
         (&options.timing_json, format!("{:#}\n", p.json())),
@@ -220,12 +220,12 @@ fn interpret(
     if complaints.is_empty() { Ok(()) } else { Err(Failure::Wrong(complaints)) }
 }
 
-/// Tells of a promise that did not hold.
+/// Reports a broken promise.
 pub(crate) fn warn(broken: &BrokenPromise, stderr: &mut dyn Write) {
     let _ = writeln!(stderr, "warning: {broken}");
 }
 
-/// A file of Tile IR.
+/// Reads a file of Tile IR.
 pub(crate) fn read(kernel: &Path) -> Result<(Vec<u8>, InputKind), Failure> {
     let path = || kernel.display().to_string();
     let input = tile_driver::files::read(kernel).map_err(|error| Failure::Read { path: path(), error })?;
@@ -233,7 +233,7 @@ pub(crate) fn read(kernel: &Path) -> Result<(Vec<u8>, InputKind), Failure> {
     Ok((input, kind))
 }
 
-/// The launch of the command line, or the described one with the command line's changes.
+/// The launch of the command line, or the described one with the changes of the command line.
 pub(crate) fn describe(options: &Options) -> Result<Launch, Failure> {
     let mut launch = match &options.launch {
         Some(path) => Launch::read(path)?,
@@ -251,7 +251,7 @@ pub(crate) fn describe(options: &Options) -> Result<Launch, Failure> {
     Ok(launch)
 }
 
-/// The PTX of a kernel: the file itself or what the compiler makes of it.
+/// The PTX of a kernel: the file itself, or the result of compiling it.
 fn ptx(kernel: &Path, options: &Options, compiler: &dyn Compiler, stderr: &mut dyn Write) -> Result<String, Failure> {
     let path = || kernel.display().to_string();
     if kernel.extension().is_some_and(|e| e == "ptx") {
@@ -266,7 +266,7 @@ fn ptx(kernel: &Path, options: &Options, compiler: &dyn Compiler, stderr: &mut d
         pipeline_options: &options.pipeline_options,
         plugins: &options.plugins,
         insertions: &options.insertions,
-        // A prediction tells which lines of the program it is about.
+        // A prediction refers to lines of the source.
         debug: if options.lineinfo || options.timing { DebugInfo::Lines } else { DebugInfo::None },
         ..CompileRequest::new(&input, kind, options.target)
     };
@@ -279,7 +279,7 @@ fn ptx(kernel: &Path, options: &Options, compiler: &dyn Compiler, stderr: &mut d
     })
 }
 
-/// Trace and statistics go to standard error: standard output is the kernel's.
+/// Trace and statistics go to standard error, because standard output belongs to the kernel.
 fn report(outcome: &Outcome, options: &Options, stderr: &mut dyn Write) {
     for line in &outcome.report.trace {
         let _ = writeln!(stderr, "{line}");
@@ -319,7 +319,7 @@ fn stats(s: &Stats) -> String {
     out
 }
 
-/// Writes every array under its own name. Names that occur more than once get the argument's number before them.
+/// Writes every array under its own name. A name that occurs more than once is prefixed with the argument's number.
 fn write_back(folder: &Path, launch: &Launch, outcome: &Outcome) -> Result<(), Failure> {
     let failed = |path: &Path, error| Failure::Write { path: path.display().to_string(), error };
     std::fs::create_dir_all(folder).map_err(|e| failed(folder, e))?;

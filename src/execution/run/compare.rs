@@ -1,4 +1,4 @@
-//! Whether results are as expected.
+//! Compares results with expectations.
 
 use crate::element::{Element, Number};
 use crate::launch::{Match, Tolerance};
@@ -6,26 +6,26 @@ use crate::npy::Array;
 use std::collections::BTreeSet;
 use tile_interp::scalar::Scalar;
 
-/// A complaint, or `None` if `got`, whose elements are of type `element`, is as `want` says.
+/// Returns a complaint if `got`, whose elements are of type `element`, does not match `want`.
 ///
-/// As values, integers are compared exactly in 128 bits, floats in double precision; equal infinities are equal, and so
-/// are NaNs.
+/// As values, integers are compared exactly in 128 bits and floats in double precision. Equal infinities are equal,
+/// and so are any two NaNs.
 pub fn compare(name: &str, got: &Array, element: Element, want: &Array, how: Match) -> Option<String> {
     compare_by(name, got, element, want, Rules { how, loose: None, places: None, promised: None })
 }
 
-/// How arrays are compared.
+/// The rules of a comparison.
 pub struct Rules<'a> {
     pub how: Match,
-    /// The rows that a tolerance is for: see [`crate::launch::Expect::loose`].
+    /// The rows that the tolerance applies to: see [`crate::launch::Expect::loose`].
     pub loose: Option<&'a [u64]>,
-    /// The numbers in memory of the elements that are compared; of all where nothing is said.
+    /// The indices in memory of the elements to compare; `None` for all.
     pub places: Option<BTreeSet<usize>>,
-    /// What may stand for each element, in place of a tolerance.
+    /// The values that the language permits for each element, which replace the tolerance.
     pub promised: Option<&'a [Scalar]>,
 }
 
-/// The same, by further rules.
+/// As [`compare`], with additional rules.
 pub fn compare_by(name: &str, got: &Array, element: Element, want: &Array, rules: Rules<'_>) -> Option<String> {
     let Rules { how, loose, places, promised } = rules;
     if got.shape != want.shape {
@@ -42,7 +42,7 @@ pub fn compare_by(name: &str, got: &Array, element: Element, want: &Array, rules
     let want_element = if matches!(how, Match::Value(_)) { want.element() } else { element };
     let strides = want.strides();
     let of = |n: usize| {
-        // The two files may differ in the order of their elements.
+        // The two files may store their elements in different orders.
         let place = if got.fortran == want.fortran {
             n
         } else {
@@ -87,7 +87,7 @@ fn bits(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |word, b| word << 8 | u64::from(*b))
 }
 
-/// Little-endian bytes as a number.
+/// Formats little-endian bytes as a number.
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().rev().fold("0x".to_string(), |text, b| text + &format!("{b:02x}"))
 }
@@ -105,7 +105,7 @@ fn compare_sorted(name: &str, got: &Array, element: Element, want: &Array) -> Op
     Some(format!("{name}: {count} of {} wrong after sorting, first at ({n}): {h}, expected {w}", have.len()))
 }
 
-/// Whether numbers are the same, zeros with their signs.
+/// Whether numbers are equal. Zeros with different signs are not.
 fn exact(have: Number, want: Number) -> bool {
     match (have, want) {
         (Number::Int(a), Number::Int(b)) => a == b,
@@ -122,13 +122,13 @@ fn close(have: Number, want: Number, t: Tolerance) -> bool {
         (Number::Int(a), Number::Int(b)) => (a - b).unsigned_abs() as f64 <= limit,
         (a, b) => {
             let (a, b) = (a.to_f64(), b.to_f64());
-            // The difference of an infinity and a NaN is a NaN, which no limit covers; but an infinite limit would.
+            // An infinite `want` makes the limit infinite, which would permit any number.
             a == b || (a.is_nan() && b.is_nan()) || (limit.is_finite() && (a - b).abs() <= limit)
         }
     }
 }
 
-/// A complaint unless `printed` has the `expected` lines, in any order.
+/// Returns a complaint unless `printed` consists of the `expected` lines, in any order.
 pub fn compare_lines(printed: &str, expected: &[String]) -> Option<String> {
     let mut have: Vec<&str> = printed.lines().collect();
     let mut want: Vec<&str> = expected.iter().map(String::as_str).collect();
@@ -191,7 +191,7 @@ mod tests {
         let rows = |got: &Array, want: &Array, loose: &[u64]| {
             compare_by("a", got, Element::F32, want, Rules { how, loose: Some(loose), places: None, promised: None })
         };
-        /// Values, what is expected, the loose rows, and whether that is right.
+        /// Values, expected values, the rows with a tolerance, and whether they match.
         type Row<'a> = (&'a [f32], &'a [f64], &'a [u64], bool);
         let table: &[Row<'_>] = &[
             (&[1.0, 2.5], &[1.0, 2.0], &[1], true),
@@ -205,7 +205,7 @@ mod tests {
             let complaint = rows(&floats(have), &doubles(want), loose);
             assert_eq!(complaint.is_none(), *good, "{have:?} {want:?} {loose:?}: {complaint:?}");
         }
-        // A row is all that has one index in the first dimension, in whatever order the file has it.
+        // A row consists of the elements with the same index in the first dimension, in any memory order.
         let (mut got, mut want) = (floats(&[1.0, 3.0, 2.5, 4.0]), doubles(&[1.0, 2.0, 3.0, 4.0]));
         (got.shape, got.fortran, want.shape) = (vec![2, 2], true, vec![2, 2]);
         assert_eq!(rows(&got, &want, &[0]), None);

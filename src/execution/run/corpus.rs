@@ -1,12 +1,12 @@
-//! The corpus of bytecode files: which programs there are, which are known to work, and running them.
+//! The corpus of bytecode files: lists its programs and the expected state of each, and runs them.
 //!
 //! A program is an entry of a file, named by entry and version: `vadd_f32.13.1`. Its inputs and expected results come
-//! from `tests/corpus/cases.py`, by way of `scripts/corpus_cases.py`, which needs Python and NumPy; they are written
-//! once under `target/` and again when one of the scripts changes.
+//! from `tests/corpus/cases.py`, which `scripts/corpus_cases.py` runs with Python and NumPy. They are written under
+//! `target/`, and again whenever one of the scripts changes.
 //!
-//! `tests/corpus/supported.txt` names the programs that work, one a line. `tests/corpus/pending.txt` names the others:
-//! program, targets (`all`, or some joined by commas), reason. A program that works on some targets only is in both
-//! lists. Every program is in one of them, and each list has no others: see [`Lists::check`].
+//! `tests/corpus/supported.txt` lists the programs that work, one per line. `tests/corpus/pending.txt` lists the
+//! others: program, targets (`all`, or a comma-separated list), reason. A program that works on some targets only is
+//! in both lists. Every program must be in a list, and lists must not contain other names: see [`Lists::check`].
 
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -25,12 +25,12 @@ use std::time::{Duration, Instant};
 pub struct Program {
     pub name: String,
     pub file: PathBuf,
-    /// The entry; also the name of the case.
+    /// The entry, which is also the name of the case.
     pub entry: String,
 }
 
 impl Program {
-    /// Whether the bytecode is of a version that is read: the last is 13.5.
+    /// Whether the reader supports the bytecode's version, which must be at most 13.5.
     pub fn is_readable(&self) -> bool {
         let version = self.name.split_once('.').and_then(|(_, v)| v.split_once('.'));
         version.and_then(|(major, minor)| Some((major.parse().ok()?, minor.parse().ok()?))) <= Some((13u32, 5u32))
@@ -55,7 +55,7 @@ fn read(path: &Path) -> Result<String, Error> {
     fs::read_to_string(path).map_err(|e| file_error(path, e))
 }
 
-/// All programs of the corpus, in the order of its index. `root` is the repository.
+/// All programs of the corpus, in index order. `root` is the repository.
 pub fn programs(root: &Path) -> Result<Vec<Program>, Error> {
     let folder = root.join("tests/corpus");
     let path = folder.join("index.json");
@@ -74,7 +74,7 @@ pub fn programs(root: &Path) -> Result<Vec<Program>, Error> {
     Ok(programs)
 }
 
-/// Why a program is not expected to work, and where.
+/// The targets on which a program is not expected to work, and the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pending {
     /// `None` for all targets.
@@ -82,7 +82,7 @@ pub struct Pending {
     pub reason: String,
 }
 
-/// The declared state of the corpus.
+/// The expected state of the corpus.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Lists {
     pub supported: BTreeSet<String>,
@@ -127,7 +127,7 @@ impl Lists {
         for line in lines(pending) {
             let mut words = line.splitn(3, char::is_whitespace);
             let (Some(name), Some(targets), Some(reason)) = (words.next(), words.next(), words.next()) else {
-                return Err(format!("'{line}' is not: program, targets, reason"));
+                return Err(format!("'{line}' does not have the form: program, targets, reason"));
             };
             let targets = (targets != "all").then(|| targets.split(',').map(String::from).collect());
             let entry = Pending { targets, reason: reason.trim().into() };
@@ -138,15 +138,15 @@ impl Lists {
         Ok(lists)
     }
 
-    /// Why a program is not expected to work on a target, if it is not.
+    /// The reason for which a program is not expected to work on a target, if there is one.
     pub fn pending_on(&self, program: &str, target: &str) -> Option<&str> {
         let pending = self.pending.get(program)?;
         let here = pending.targets.as_ref().is_none_or(|t| t.iter().any(|t| t == target));
         here.then_some(pending.reason.as_str())
     }
 
-    /// What is wrong with the lists: a program in neither, a name of no program, a program in both for all targets; and
-    /// cases without a program or programs without a case.
+    /// Returns the errors in the lists: a program in neither list, an unknown program, a program in both lists for
+    /// all targets, a case without a program, or a program without a case.
     pub fn check(&self, programs: &[Program], cases: &BTreeSet<String>) -> Vec<String> {
         let mut wrong = vec![];
         let names: BTreeSet<&str> = programs.iter().map(|p| p.name.as_str()).collect();
@@ -154,14 +154,14 @@ impl Lists {
             let everywhere = self.pending.get(*p).map(|x| x.targets.is_none());
             match (self.supported.contains(*p), everywhere) {
                 (false, None) => wrong.push(format!("{p} is neither in supported.txt nor in pending.txt")),
-                (false, Some(false)) => wrong.push(format!("{p} is pending on some targets and not in supported.txt")),
+                (false, Some(false)) => wrong.push(format!("{p} is pending on some targets but not in supported.txt")),
                 (true, Some(true)) => wrong.push(format!("{p} is in supported.txt and pending on all targets")),
                 _ => {}
             }
         }
         for listed in self.supported.iter().chain(self.pending.keys()) {
             if !names.contains(listed.as_str()) {
-                wrong.push(format!("{listed} is listed and is no program of the corpus"));
+                wrong.push(format!("{listed} is listed but is not a program of the corpus"));
             }
         }
         for p in programs {
@@ -178,7 +178,7 @@ impl Lists {
     }
 }
 
-/// Writes the cases under `target` unless they are there; returns their folder. Processes wait for each other.
+/// Writes the cases under `target` unless they exist. Returns their folder. Concurrent processes wait for each other.
 pub fn cases(root: &Path, target: &Path) -> Result<PathBuf, Error> {
     let mut hasher = DefaultHasher::new();
     for script in ["tests/corpus/cases.py", "scripts/corpus_cases.py"] {
@@ -196,7 +196,7 @@ pub fn cases(root: &Path, target: &Path) -> Result<PathBuf, Error> {
     if folder.is_dir() {
         return Ok(folder);
     }
-    // What an older version of the scripts or an interrupted run left.
+    // Remove cases of older scripts or of an interrupted run.
     for entry in fs::read_dir(&all).map_err(|e| file_error(&all, e))?.flatten() {
         if entry.path().is_dir() {
             fs::remove_dir_all(entry.path()).map_err(|e| file_error(&entry.path(), e))?;
@@ -229,40 +229,40 @@ pub struct Job {
     pub engine: Engine,
 }
 
-/// What runs a program.
+/// The engine that runs a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Engine {
-    /// Compiled, for a target and at a level, on schedules as `tile-run --adversarial` takes them.
+    /// Compiled for a target at a level, on schedules in the syntax of `tile-run --adversarial`.
     Simulator {
         target: String,
         level: u8,
         schedules: String,
     },
     Reference,
-    /// Compiled for a target with ever more of the optional passes.
+    /// Compiled for a target with an increasing number of optional passes.
     Each {
         target: String,
     },
 }
 
-/// Told of a run that has ended: its number, how it went, how long it took.
+/// Called after each run with its number, its result and its duration.
 pub type Done<'a> = dyn FnMut(usize, &Result<(), String>, Duration) + Send + 'a;
 
-/// How programs are run.
+/// Runs programs.
 #[derive(Clone, Debug)]
 pub struct Runner {
     /// The executable.
     pub tile_run: PathBuf,
-    /// Of [`cases`].
+    /// The folder of [`cases`].
     pub cases: PathBuf,
     /// A program that takes longer has failed.
     pub limit: Duration,
-    /// Where arrays are written to, as the last schedule leaves them behind.
+    /// The folder for output arrays. They come from the last schedule.
     pub out_dir: Option<PathBuf>,
 }
 
 impl Runner {
-    /// Runs one job to its end. `Err` has what the command said.
+    /// Runs one job to its end. `Err` holds the command's output.
     pub fn run(&self, job: &Job) -> Result<(), String> {
         let mut command = Command::new(&self.tile_run);
         match &job.engine {
@@ -293,7 +293,7 @@ impl Runner {
         let reader = thread::spawn(move || {
             let mut bytes = vec![];
             if let Some(mut pipe) = pipe {
-                // What was read before a failure is still worth showing.
+                // Output that was read before a failure is still useful.
                 let _ = pipe.read_to_end(&mut bytes);
             }
             String::from_utf8_lossy(&bytes).into_owned()
@@ -304,7 +304,7 @@ impl Runner {
                 Err(e) => return Err(format!("error: cannot wait: {e}")),
                 Ok(Some(status)) => break Some(status),
                 Ok(None) if started.elapsed() > self.limit => {
-                    // It may have ended by itself just now.
+                    // The process may just have ended.
                     let _ = child.kill();
                     let _ = child.wait();
                     break None;
@@ -317,11 +317,11 @@ impl Runner {
             Some(status) if status.success() => Ok(()),
             Some(status) if status.code().is_some() && !said.is_empty() => Err(said),
             Some(status) => Err(format!("{said}\nerror: {status}")),
-            None => Err(format!("{said}\nerror: not done after {} s", self.limit.as_secs())),
+            None => Err(format!("{said}\nerror: not finished after {} s", self.limit.as_secs())),
         }
     }
 
-    /// Runs jobs, `parallel` at a time, and tells `done` about each as it ends.
+    /// Runs jobs, `parallel` at a time, and calls `done` after each.
     pub fn run_all(&self, jobs: &[Job], parallel: usize, done: &mut Done<'_>) {
         let next = AtomicUsize::new(0);
         let done = Mutex::new(done);
@@ -342,7 +342,7 @@ impl Runner {
     }
 }
 
-/// The first error line of what a command said: the one to show in a table.
+/// The first error line of a command's output, for a table.
 pub fn first_error(said: &str) -> &str {
     let mut lines = said.lines().filter(|l| !l.trim().is_empty());
     let error = lines.clone().find_map(|l| l.split_once("error: ").map(|(_, message)| message));
@@ -366,9 +366,9 @@ mod tests {
         assert_eq!(check("a.1\n# note\nb.1", "c.1 all why not"), Vec::<String>::new());
         assert_eq!(check("a.1\nb.1\nc.1", "c.1 sm_80,sm_90 why not"), Vec::<String>::new());
         assert_eq!(check("a.1\nb.1", ""), ["c.1 is neither in supported.txt nor in pending.txt"]);
-        assert_eq!(check("a.1\nb.1", "c.1 sm_80 x"), ["c.1 is pending on some targets and not in supported.txt"]);
+        assert_eq!(check("a.1\nb.1", "c.1 sm_80 x"), ["c.1 is pending on some targets but not in supported.txt"]);
         assert_eq!(check("a.1\nb.1\nc.1", "c.1 all x"), ["c.1 is in supported.txt and pending on all targets"]);
-        assert_eq!(check("a.1\nb.1\nc.1\nd.1", ""), ["d.1 is listed and is no program of the corpus"]);
+        assert_eq!(check("a.1\nb.1\nc.1\nd.1", ""), ["d.1 is listed but is not a program of the corpus"]);
         let lists = Lists::parse("a.1\nb.1\nc.1", "").unwrap();
         assert_eq!(lists.check(&programs, &["a", "b"].map(String::from).into()), ["c.1 has no case in cases.py"]);
         assert_eq!(

@@ -1,8 +1,8 @@
-//! `tile-run --check-each`: the pass that makes results wrong.
+//! `tile-run --check-each`: finds the pass that makes results wrong.
 //!
-//! A program is compiled with none of the optional passes, with the first of them, with the first two and so on
-//! (`pass-limit` of the pipeline), and each image is run. What the passes that always run decide is wrong from the
-//! beginning on.
+//! The program is compiled with none of the optional passes, with the first of them, with the first two and so on
+//! (`pass-limit` of the pipeline), and each image is run. If a mandatory pass is at fault, the results are wrong from
+//! the start.
 
 use crate::cl::{Nearness, Options};
 use crate::command::{Failure, Tools, read, warn};
@@ -10,7 +10,7 @@ use crate::element::{Element, Number};
 use crate::execute::{check, execute};
 use crate::launch::{Argument, Expect, Launch, Match, Source, Tolerance};
 use crate::npy::Array;
-use crate::reference::{self, Left};
+use crate::reference::{self, ReferenceResults};
 use ptx_sim::{Module, RunOptions};
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -18,7 +18,7 @@ use std::path::Path;
 use tile_diag::Diagnostic;
 use tile_interface::{CompileRequest, InputKind};
 
-/// Compiles with ever more passes, runs, and says behind which results are as expected.
+/// Compiles with more and more passes, runs each image, and prints after which passes the results are as expected.
 pub fn check_each(
     kernel: &Path,
     options: &Options,
@@ -39,43 +39,43 @@ pub fn check_each(
     };
     let passes = trial.optional_passes()?;
     let mut last = String::new();
-    let mut verdict = Verdict::Right;
+    let mut behavior = Behavior::Right;
     let mut right_before = false;
     let mut first_wrong = None;
     for limit in 0..=passes.len() {
         let mut remark = String::new();
-        // All of them are what is compiled without a limit, whose choices depend on shared memory too.
+        // All passes together are compiled without a limit, because some choices depend on shared memory.
         match trial.compile((limit < passes.len()).then_some(limit)) {
             Err(why) => {
-                remark = format!("later passes are needed: {why}");
-                verdict = Verdict::NotCompiled(why);
-                // What was said of earlier code is not said of this.
+                remark = format!("does not compile without later passes: {why}");
+                behavior = Behavior::NotCompiled(why);
+                // The behavior of earlier code does not apply to this.
                 last.clear();
             }
-            Ok(ptx) if ptx == last => remark = "the same code".to_owned(),
+            Ok(ptx) if ptx == last => remark = "same code".to_owned(),
             Ok(ptx) => {
-                verdict = trial.verdict(&ptx, launch)?;
+                behavior = trial.behavior(&ptx, launch)?;
                 last = ptx;
             }
         }
-        let word = match &verdict {
-            Verdict::Right => "right",
-            Verdict::Wrong(_) => "wrong",
-            Verdict::NotCompiled(_) => "-",
+        let word = match &behavior {
+            Behavior::Right => "right",
+            Behavior::Wrong(_) => "wrong",
+            Behavior::NotCompiled(_) => "-",
         };
         let pass = limit.checked_sub(1).map(|i| passes[i].as_str());
-        if let (Verdict::Wrong(why), None) = (&verdict, &first_wrong) {
+        if let (Behavior::Wrong(why), None) = (&behavior, &first_wrong) {
             first_wrong = Some((pass.filter(|_| right_before), why.clone()));
             remark.clone_from(why);
         }
-        right_before |= matches!(verdict, Verdict::Right);
+        right_before |= matches!(behavior, Behavior::Right);
         let line = format!("{word:<6} {:<40} {remark}", pass.unwrap_or("without optional passes"));
         writeln!(stdout, "{}", line.trim_end()).and_then(|()| stdout.flush()).map_err(unprintable)?;
     }
-    match (first_wrong, verdict) {
+    match (first_wrong, behavior) {
         (Some((Some(pass), why)), last) => {
-            let mut lines = vec![format!("results are wrong behind '{pass}', and right before it"), why];
-            if matches!(last, Verdict::Right) {
+            let mut lines = vec![format!("results are wrong after '{pass}' and right before it"), why];
+            if matches!(last, Behavior::Right) {
                 lines
                     .push("they are right again in the end: a later pass is needed by what this one leaves".to_owned());
             }
@@ -87,13 +87,13 @@ pub fn check_each(
                 .to_owned(),
             why,
         ])),
-        (None, Verdict::NotCompiled(message)) => Err(Failure::Compile { path: trial.path, message }),
+        (None, Behavior::NotCompiled(message)) => Err(Failure::Compile { path: trial.path, message }),
         (None, _) => Ok(()),
     }
 }
 
-/// What an image does.
-pub(crate) enum Verdict {
+/// The behavior of an image.
+pub(crate) enum Behavior {
     Right,
     Wrong(String),
     NotCompiled(String),
@@ -126,7 +126,7 @@ impl Trial<'_> {
             .map_err(|e| Failure::Compile { path: self.path.clone(), message: e.to_string() })
     }
 
-    /// PTX, or why there is none.
+    /// Compiles to PTX with the first `limit` optional passes. The error is a message.
     pub fn compile(&self, limit: Option<usize>) -> Result<String, String> {
         let mut pipeline_options = self.options.pipeline_options.clone();
         pipeline_options.extend(limit.map(|limit| ("pass-limit".to_owned(), limit.to_string())));
@@ -141,7 +141,7 @@ impl Trial<'_> {
     }
 
     /// Runs an image on all schedules.
-    pub fn verdict(&self, ptx: &str, launch: &Launch) -> Result<Verdict, Failure> {
+    pub fn behavior(&self, ptx: &str, launch: &Launch) -> Result<Behavior, Failure> {
         let module =
             Module::parse(ptx).map_err(|e| Failure::Kernel { path: self.path.clone(), message: e.to_string() })?;
         for schedule in &self.options.schedules {
@@ -151,21 +151,21 @@ impl Trial<'_> {
                 max_time: self.options.max_time,
                 ..RunOptions::default()
             };
-            // A launch that fails is as wrong as one with wrong results.
+            // A launch that fails counts as wrong.
             let complaint = match execute(&module, launch, &run) {
                 Err(e) => Some(e.to_string()),
                 Ok(outcome) => check(launch, &outcome).into_iter().next(),
             };
             if let Some(complaint) = complaint {
                 let shown = schedule.map_or(String::new(), |seed| format!("adversarial schedule {seed}: "));
-                return Ok(Verdict::Wrong(format!("{shown}{complaint}")));
+                return Ok(Behavior::Wrong(format!("{shown}{complaint}")));
             }
         }
-        Ok(Verdict::Right)
+        Ok(Behavior::Right)
     }
 }
 
-/// What the reference interpreter leaves in the arrays of a launch of a program, which has a name, its bytes and a
+/// The results of the reference interpreter for a launch of a program, which is given by its path, its bytes and its
 /// kind.
 pub fn expectations(
     (path, input, kind): (&str, &[u8], InputKind),
@@ -182,7 +182,7 @@ pub fn expectations(
     let left = reference::execute(&program, launch, options.limits(), &mut |broken| warn(broken, stderr))
         .map_err(|error| Failure::Execute { schedule: "reference".into(), error: Box::new(error) })?;
     if options.tolerance == Some(Nearness::Promised) {
-        tell_what_is_open(launch, &left, stderr);
+        warn_undetermined(launch, &left, stderr);
     }
     Ok(expect(launch, left, options.tolerance))
 }
@@ -191,10 +191,10 @@ fn unprintable(error: std::io::Error) -> Failure {
     Failure::Write { path: "standard output".into(), error }
 }
 
-/// Says how many elements may be anything: a comparison with these says nothing.
-fn tell_what_is_open(launch: &Launch, left: &Left, stderr: &mut dyn Write) {
+/// Prints how many elements are undetermined, because comparing them proves nothing.
+fn warn_undetermined(launch: &Launch, left: &ReferenceResults, stderr: &mut dyn Write) {
     if let Some(guess) = &left.guess {
-        let _ = writeln!(stderr, "note: {guess} may have other values, and the results with it");
+        let _ = writeln!(stderr, "note: {guess} may have other values, and so may the results");
     }
     for (arg, (argument, promised)) in launch.args.iter().zip(&left.promised).enumerate() {
         for (a, scalars) in argument.arrays().iter().zip(promised) {
@@ -207,8 +207,8 @@ fn tell_what_is_open(launch: &Launch, left: &Left, stderr: &mut dyn Write) {
     }
 }
 
-/// Arrays as they were left, as what is expected of others.
-fn expect(launch: &Launch, left: Left, tolerance: Option<Nearness>) -> Vec<Expect> {
+/// Converts the results of a launch to expectations.
+fn expect(launch: &Launch, left: ReferenceResults, tolerance: Option<Nearness>) -> Vec<Expect> {
     let mut all = vec![];
     let arrays = left.outcome.arrays.iter().zip(left.promised);
     for (arg, (argument, (arrays, promised))) in launch.args.iter().zip(arrays).enumerate() {
@@ -237,7 +237,8 @@ fn expect(launch: &Launch, left: Left, tolerance: Option<Nearness>) -> Vec<Expec
     all
 }
 
-/// How far results may be apart that are added up in another order, with what is in between rounded to the same type.
+/// The relative difference that is tolerated between sums in different orders, with intermediate results rounded to
+/// the element type.
 fn usual_tolerance(element: Element) -> f64 {
     let bits = match element {
         Element::F64 => 40,
@@ -269,7 +270,7 @@ mod tests {
     use crate::launch::ArrayArgument;
     use ptx_sim::Report;
     use std::collections::BTreeMap;
-    use tile_interp::scalar::{Scalar, State};
+    use tile_interp::scalar::{Certainty, Scalar};
 
     #[test]
     fn results_are_expected_within_a_part_of_the_largest() {
@@ -286,12 +287,16 @@ mod tests {
             report: Report::default(),
         };
         let expected = |tolerance, promised: &[Scalar]| {
-            let left = Left { outcome: outcome(&left), promised: vec![vec![promised.to_vec()]], guess: None };
+            let left =
+                ReferenceResults { outcome: outcome(&left), promised: vec![vec![promised.to_vec()]], guess: None };
             Launch { expect: expect(&launch, left, tolerance), ..launch.clone() }
         };
-        let exactly = |x: f32, state| Scalar { bits: x.to_bits().into(), state };
-        let promised =
-            [exactly(4.0, State::Near(1.0)), exactly(-64.0, State::Exact), exactly(f32::INFINITY, State::Unknown)];
+        let exactly = |x: f32, certainty| Scalar { bits: x.to_bits().into(), certainty };
+        let promised = [
+            exactly(4.0, Certainty::Near(1.0)),
+            exactly(-64.0, Certainty::Exact),
+            exactly(f32::INFINITY, Certainty::Unknown),
+        ];
         let by_promise = expected(Some(Nearness::Promised), &promised);
         for (values, right) in [
             ([4.0, -64.0, f32::INFINITY], true),

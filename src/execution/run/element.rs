@@ -1,4 +1,4 @@
-//! Element types: names, sizes, and what the bytes mean.
+//! Element types: names, sizes, and decoding.
 
 use half::{bf16, f16};
 
@@ -17,13 +17,13 @@ pub enum Element {
     Bf16,
     F32,
     F64,
-    /// Eight bits: 4 of exponent, 3 of mantissa; no infinities.
+    /// Eight bits: 4 exponent bits, 3 mantissa bits; no infinities.
     E4m3,
-    /// Eight bits: 5 of exponent, 2 of mantissa.
+    /// Eight bits: 5 exponent bits, 2 mantissa bits.
     E5m2,
-    /// Eight bits without sign: 5 of exponent, 3 of mantissa; no infinities.
+    /// Eight bits, unsigned: 5 exponent bits, 3 mantissa bits; no infinities.
     E5m3,
-    /// A power of two, as its biased exponent.
+    /// A power of two, stored as its biased exponent.
     E8m0,
 }
 
@@ -86,7 +86,7 @@ impl Element {
         Self::ALL.map(|(_, n)| n).join(", ")
     }
 
-    /// In bytes.
+    /// Size in bytes.
     pub fn size(self) -> usize {
         match self {
             Element::I8 | Element::U8 | Element::E4m3 | Element::E5m2 | Element::E5m3 | Element::E8m0 => 1,
@@ -113,7 +113,7 @@ impl Element {
         }
     }
 
-    /// As the reference interpreter has it. Its integers have no sign of their own.
+    /// The type in the reference interpreter, whose integer types are signless.
     pub fn number(self) -> tile_interp::types::Number {
         use tile_interp::types::Number::*;
         match self {
@@ -137,7 +137,7 @@ impl Element {
         matches!(self, I8 | I16 | I32 | I64 | U8 | U16 | U32 | U64)
     }
 
-    /// The bits of the fraction; none for types without one.
+    /// A mask of the fraction bits; zero for types without a fraction.
     pub fn fraction(self) -> u64 {
         match self {
             Element::F16 => (1 << 10) - 1,
@@ -150,7 +150,7 @@ impl Element {
         }
     }
 
-    /// The number in little-endian `bytes`, which are [`Element::size`] many; missing bytes count as zero.
+    /// The number in little-endian `bytes`, of which there should be [`Element::size`]. Missing bytes count as zero.
     pub fn decode(self, bytes: &[u8]) -> Number {
         let mut word = [0; 8];
         let n = bytes.len().min(self.size());
@@ -174,7 +174,7 @@ impl Element {
         }
     }
 
-    /// The bytes of a scalar written as text: decimal, `0x` for the bits, `inf`, `-inf` and `nan` for floats.
+    /// Parses a scalar into its bytes: decimal, `0x` followed by the bits, `inf`, `-inf` and `nan` for floats.
     pub fn parse(self, text: &str) -> Result<Vec<u8>, String> {
         let bad = |why: String| format!("'{text}' is not a value of type {}: {why}", self.name());
         let size = self.size();
@@ -188,10 +188,10 @@ impl Element {
             let v: i128 = text.parse().map_err(|e: std::num::ParseIntError| bad(e.to_string()))?;
             let signed = matches!(self, Element::I8 | Element::I16 | Element::I32 | Element::I64);
             let bits = 8 * size as u32;
-            // Both ways of writing a signed number's bits are taken: i8:-1 and i8:255.
+            // Signed and unsigned values are both accepted: i8:-1 and i8:255.
             let low = if signed { -(1i128 << (bits - 1)) } else { 0 };
             if v < low || v >= 1i128 << bits {
-                return Err(bad(format!("outside of {bits} bits")));
+                return Err(bad(format!("out of the range of {bits} bits")));
             }
             v as u64
         } else {
@@ -199,19 +199,19 @@ impl Element {
             match self {
                 Element::F16 => f16::from_f64(v).to_bits().into(),
                 Element::Bf16 => bf16::from_f64(v).to_bits().into(),
-                // Straight from the text: one rounding.
+                // Parse as f32 directly, so the value is rounded only once.
                 Element::F32 => {
                     text.parse::<f32>().map_err(|e: std::num::ParseFloatError| bad(e.to_string()))?.to_bits().into()
                 }
                 Element::F64 => v.to_bits(),
-                _ => return Err(bad("give its bits, as in e4m3:0x38".into())),
+                _ => return Err(bad("specify the bits, as in e4m3:0x38".into())),
             }
         };
         Ok(bits.to_le_bytes()[..size].to_vec())
     }
 }
 
-/// An eight-bit float with `mantissa` bits of mantissa. The format with three has one NaN pattern and no infinities.
+/// Decodes an 8-bit float with `mantissa` mantissa bits. The format with three has one NaN pattern and no infinities.
 fn fp8(bits: u8, mantissa: u32, bias: i32) -> f64 {
     let sign = if bits >> 7 == 1 { -1.0 } else { 1.0 };
     let fraction = f64::from(bits & ((1 << mantissa) - 1)) / f64::from(1u32 << mantissa);
@@ -230,7 +230,7 @@ fn fp8(bits: u8, mantissa: u32, bias: i32) -> f64 {
     }
 }
 
-/// An eight-bit float without sign, three bits of it mantissa, with one NaN pattern and no infinities.
+/// Decodes an unsigned 8-bit float with three mantissa bits, one NaN pattern and no infinities.
 fn e5m3(bits: u8) -> f64 {
     let (exponent, mantissa) = (i32::from(bits >> 3), f64::from(bits & 7));
     match (bits, exponent) {

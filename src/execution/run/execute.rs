@@ -9,8 +9,8 @@
 //! | list of arrays of rank n | pointer to descriptors, 32-bit length |
 //! | object of multicast memory | multicast pointer, extents and strides of a member |
 //!
-//! A descriptor is `1 + 2n` words of 64 bits: pointer, extents, strides. So a 20 x 50 array of floats at 0x1000 passes
-//! `0x1000, 20, 50, 50, 1`.
+//! A descriptor is `1 + 2n` 64-bit words: pointer, extents, strides. For example, a 20 x 50 array of floats at 0x1000
+//! is passed as `0x1000, 20, 50, 50, 1`.
 //!
 //! Buffers (a pointer), structures (their bytes) and tensor maps (128 bytes) are one parameter each.
 
@@ -25,17 +25,17 @@ use std::collections::BTreeMap;
 use tile_interp::machine::Cause;
 use tile_machine::Machine;
 
-/// What a launch left behind.
+/// The results of a launch.
 #[derive(Debug)]
 pub struct Outcome {
-    /// For each argument its arrays as they are afterwards.
+    /// For each argument, its arrays after the launch.
     pub arrays: Vec<Vec<Array>>,
-    /// What the module's variables in global memory hold afterwards, by their names: a later launch finds them so.
+    /// The module's variables in global memory after the launch, by name. A later launch starts with these values.
     pub variables: BTreeMap<String, Vec<u8>>,
     pub report: Report,
 }
 
-/// A launch that could not be run to its end.
+/// A launch that could not be completed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error("the kernel has no entry")]
@@ -48,38 +48,38 @@ pub enum Error {
     ParameterCount { entry: String, found: usize, expected: usize, given: String, hint: &'static str },
     #[error("the tensor map of {name}: {error}")]
     TensorMap { name: String, error: TmaError },
-    /// Structures and tensor maps are for kernels in PTX.
-    #[error("{0} is a structure or a tensor map, which no tile program takes")]
+    /// Only kernels in PTX take structures and tensor maps.
+    #[error("{0} is a structure or a tensor map, which tile programs do not take")]
     NoTileArgument(String),
-    /// Of the simulator.
+    /// An error of the simulator.
     #[error("{0}")]
     Launch(#[from] SimError),
-    /// Of the timing model.
+    /// An error of the timing model.
     #[error("{0}")]
     Timing(#[from] timing::Error),
-    /// Of the reference interpreter.
+    /// An error of the reference interpreter.
     #[error("{error}{}", hint(.error))]
     Reference {
         #[from]
         error: tile_interp::machine::Error,
     },
-    /// Of the program, and what it had printed.
+    /// An assertion of the program, and the text printed before it.
     #[error("assertion failed: {message}")]
     Assertion { message: String, printed: String },
-    /// Of the simulator while the kernel ran, and what it had printed.
+    /// An error of the simulator while the kernel ran, and the text printed before it.
     #[error("{error}")]
     Run { error: SimError, printed: String },
 }
 
-/// What lets the interpreter run a program all the same.
+/// An option with which the interpreter can run the program anyway.
 fn hint(error: &tile_interp::machine::Error) -> &'static str {
     match error.cause {
-        Cause::Outside { .. } => "; --outside=masked pads and masks it, as compiled code mostly does",
+        Cause::Outside { .. } => "; with --outside=masked it is padded and masked, as in most compiled code",
         _ => "",
     }
 }
 
-/// Runs a launch on a device of its own. The launch's arrays are not changed.
+/// Runs a launch on a new device. The launch's arrays are not modified.
 pub fn execute(module: &Module, launch: &Launch, options: &RunOptions) -> Result<Outcome, Error> {
     let Prepared { mut device, entry, pointers, parameters } = prepare(module, launch)?;
     let config = config(launch, &parameters);
@@ -97,11 +97,11 @@ pub fn execute(module: &Module, launch: &Launch, options: &RunOptions) -> Result
         for (a, pointer) in argument.arrays().iter().zip(pointers) {
             let mut array = a.array.clone();
             match device.read(pointer, &mut array.data) {
-                // Between the elements of a part.
+                // The memory between the elements of a part.
                 Err(SimError { kind: SimErrorKind::Uninitialised { .. }, .. }) if a.extents.is_some() => {
                     device.read_unchecked(pointer, &mut array.data)?;
                 }
-                // What nobody wrote and nobody expects may stay so.
+                // Memory that is never written may remain uninitialized if no expectation covers it.
                 Err(SimError { kind: SimErrorKind::Uninitialised { .. }, .. })
                     if a.unwritten && launch.expect.iter().all(|e| e.arg != n || e.source != Source::Description) =>
                 {
@@ -138,7 +138,7 @@ pub fn predict(
 struct Prepared<'a> {
     device: Device,
     entry: &'a Function,
-    /// For each argument where its arrays lie.
+    /// For each argument the addresses of its arrays.
     pointers: Vec<Vec<DevicePtr>>,
     parameters: Vec<Arg>,
 }
@@ -185,17 +185,17 @@ fn prepare<'a>(module: &'a Module, launch: &Launch) -> Result<Prepared<'a>, Erro
     Ok(Prepared { device, entry, pointers, parameters })
 }
 
-/// What to write instead, where as many pointers are wanted as there are arrays.
+/// A hint if the entry takes as many pointers as there are arrays.
 pub fn parameter_hint(arguments: &[Argument], expected: usize) -> &'static str {
     let has_arrays = arguments.iter().any(|a| matches!(a, Argument::Array(_)));
     if has_arrays && arguments.len() == expected {
-        ": an array that is a pointer alone is written FILE.npy:ptr or zeros:TYPE:NxM:ptr"
+        ": to pass only the pointer of an array, write FILE.npy:ptr or zeros:TYPE:NxM:ptr"
     } else {
         ""
     }
 }
 
-/// Appends the parameters of an argument; returns where its arrays lie.
+/// Appends the parameters of an argument. Returns the addresses of its arrays.
 fn flatten(device: &mut Device, argument: &Argument, out: &mut Vec<Arg>) -> Result<Vec<DevicePtr>, Error> {
     match argument {
         Argument::Bytes(bytes) => {
@@ -203,12 +203,12 @@ fn flatten(device: &mut Device, argument: &Argument, out: &mut Vec<Arg>) -> Resu
             Ok(vec![])
         }
         Argument::Buffer(a) => {
-            let pointer = place(device, a);
+            let pointer = upload(device, a);
             out.push(Arg::Ptr(pointer));
             Ok(vec![pointer])
         }
         Argument::TensorMap { of, params } => {
-            let pointer = place(device, of);
+            let pointer = upload(device, of);
             let map = encode(params, pointer).map_err(|error| Error::TensorMap { name: of.name.clone(), error })?;
             out.push(Arg::Bytes(map.encode().to_vec()));
             Ok(vec![pointer])
@@ -218,13 +218,13 @@ fn flatten(device: &mut Device, argument: &Argument, out: &mut Vec<Arg>) -> Resu
             Ok(vec![])
         }
         Argument::Array(a) => {
-            let pointer = place(device, a);
+            let pointer = upload(device, a);
             out.push(Arg::Ptr(pointer));
             out.extend(sizes_of(a));
             Ok(vec![pointer])
         }
         Argument::Multicast(members) => {
-            // Such memory is made of pages: none ends inside of a word.
+            // Multicast memory consists of pages, which never end inside a word.
             let bytes = members[0].array.data.len().next_multiple_of(4);
             let place = |a: &ArrayArgument| {
                 let mut data = a.array.data.clone();
@@ -240,7 +240,7 @@ fn flatten(device: &mut Device, argument: &Argument, out: &mut Vec<Arg>) -> Resu
             let mut words = vec![];
             let mut pointers = vec![];
             for a in list {
-                let pointer = place(device, a);
+                let pointer = upload(device, a);
                 words.push(pointer.0);
                 words.extend(extents_and_strides(a));
                 pointers.push(pointer);
@@ -253,14 +253,14 @@ fn flatten(device: &mut Device, argument: &Argument, out: &mut Vec<Arg>) -> Resu
     }
 }
 
-/// Extents and strides as they are passed.
+/// The passed extents and strides.
 fn sizes_of(a: &ArrayArgument) -> impl Iterator<Item = Arg> {
     let wide = a.wide_index;
     extents_and_strides(a).map(move |n| if wide { Arg::I64(n as i64) } else { Arg::I32(n as i32) })
 }
 
-/// Brings an array to the device.
-fn place(device: &mut Device, a: &ArrayArgument) -> DevicePtr {
+/// Copies an array to the device.
+fn upload(device: &mut Device, a: &ArrayArgument) -> DevicePtr {
     if !a.unwritten && a.extents.is_none() {
         return device.alloc_from(&a.array.data);
     }
@@ -268,7 +268,7 @@ fn place(device: &mut Device, a: &ArrayArgument) -> DevicePtr {
     if a.extents.is_some() {
         let size = a.array.item_size();
         for at in a.passed_elements().map(|n| n * size) {
-            // The launch was refused if the part reached out of the array.
+            // Launches whose part exceeds the array have been rejected.
             let _ = device.write(pointer.offset(at as u64), &a.array.data[at..][..size]);
         }
     }
@@ -294,7 +294,7 @@ pub(crate) fn extents_and_strides(a: &ArrayArgument) -> impl Iterator<Item = u64
     a.passed_extents().into_iter().chain(a.passed_strides())
 }
 
-/// How many parameters each argument passes, for the message when their number is wrong.
+/// The number of parameters that each argument passes, for the message about a wrong total.
 pub(crate) fn describe(args: &[Argument]) -> String {
     let one = |a: &Argument| match a {
         Argument::Scalar { element, .. } => format!("{}: 1", element.name()),
@@ -308,7 +308,7 @@ pub(crate) fn describe(args: &[Argument]) -> String {
     if args.is_empty() { "no arguments".into() } else { args.iter().map(one).collect::<Vec<_>>().join(", ") }
 }
 
-/// Complaints about what a launch left behind, by the launch's own expectations; none if all is well.
+/// Returns complaints about the results of a launch according to its expectations.
 pub fn check(launch: &Launch, outcome: &Outcome) -> Vec<String> {
     let mut complaints = vec![];
     for expect in &launch.expect {

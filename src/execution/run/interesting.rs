@@ -1,12 +1,12 @@
-//! `tile-interesting`: whether a program still has a defect, for `tileiras-reduce`.
+//! `tile-interesting`: decides for `tileiras-reduce` whether a program still has a defect.
 //!
-//! MLIR's reducer keeps a candidate for which its test ends with a status other than 0. So 1 stands for a program that
-//! has the defect, and 0 for all else: candidates that are no program, or that the reference interpreter finds
-//! undefined, and mistakes in the command line, which would otherwise have every program taken for one with the defect.
+//! MLIR's reducer keeps a candidate if its test exits with a status other than 0. So the status is 1 for a program
+//! with the defect. It is 0 otherwise: for invalid candidates, for candidates with undefined behavior, and for
+//! mistakes on the command line, which would otherwise make every program interesting.
 
 use crate::cl;
 use crate::command::{Failure, Tools, describe, read};
-use crate::each::{Trial, Verdict, expectations};
+use crate::each::{Behavior, Trial, expectations};
 use crate::launch::Launch;
 use std::ffi::OsString;
 use std::io::Write;
@@ -17,23 +17,23 @@ use tile_diag::Severity;
 use tile_interface::CompileError;
 
 const HELP: &str = "\
-Tells tileiras-reduce whether a program still has a defect: the exit status is 1 if it has it, and 0 if not.
+Decides for tileiras-reduce whether a program still has a defect: the exit status is 1 if it has, and 0 otherwise.
 
 usage: tile-interesting DEFECT [options] [options of tile-run] ARG... KERNEL
 
 DEFECT is one of
-  --wrong            compiled, the program does something else than on the reference interpreter, which finds nothing
-                     undefined in it
-  --wrong-pass NAME  this optional pass breaks it, as tile-run --check-each would say: results are right with those
-                     before it, and wrong with it too
-  --fails            it is valid and does not compile, or the compiler crashes
+  --wrong            the compiled program has other results than on the reference interpreter, which finds no
+                     undefined behavior
+  --wrong-pass NAME  this optional pass miscompiles the program, as found by tile-run --check-each: results are right
+                     with the passes before it, and wrong when it runs too
+  --fails            the program is valid but does not compile, or the compiler crashes
 
 options:
-  --message TEXT     ... and this is a part of what is said of it: the first wrong element, the error
-  --explain          say why the answer is what it is
-  --help             this text; tile-run --help has its options. --max-time is 10 seconds unless it is said
+  --message TEXT     additionally, the description of the defect (the first wrong element, the error) contains TEXT
+  --explain          print the reason for the answer
+  --help             print this text; tile-run --help lists its options. The default of --max-time is 10 seconds
 
-What a description (--launch) expects is of the original program, and not compared.
+The expected results in a description (--launch) are those of the original program and are not compared.
 ";
 
 /// Runs the command. The first argument is the program's name.
@@ -50,7 +50,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>, tools: Tools<'_>) -> 
     ExitCode::from(run(&arguments, crash, tools, &mut std::io::stdout(), &mut std::io::stderr()))
 }
 
-/// The same for arguments after the program's name; `crash` is the signal that ended an earlier try.
+/// As [`main`], for the arguments after the program's name. `crash` is the signal that ended an earlier attempt.
 pub fn run(
     arguments: &[OsString],
     crash: Option<i32>,
@@ -58,7 +58,7 @@ pub fn run(
     stdout: &mut dyn Write,
     stderr: &mut dyn Write,
 ) -> u8 {
-    // Nobody is left to be told when they are closed.
+    // Ignore a closed standard error.
     let mut say = |text: String| _ = writeln!(stderr, "{text}");
     let asked = match parse(arguments) {
         Ok(Some(asked)) => asked,
@@ -74,8 +74,8 @@ pub fn run(
     let (answer, why) = match asked.answer(crash, tools) {
         Ok(Answer::Defect(why)) if asked.message.as_deref().is_none_or(|part| why.contains(part)) => (1, why),
         Ok(Answer::Defect(why)) => (0, format!("another defect: {why}")),
-        Ok(Answer::None(why)) => (0, why),
-        // Of the command line or of files that are the same for all candidates.
+        Ok(Answer::NoDefect(why)) => (0, why),
+        // Errors in the command line, or in files that all candidates share.
         Err(e @ (Failure::Usage(_) | Failure::Read { .. } | Failure::Launch(_) | Failure::NoKernel)) => {
             say(format!("tile-interesting: error: {e}"));
             return 0;
@@ -103,12 +103,12 @@ struct Asked {
 }
 
 enum Answer {
-    /// With what is said of it.
+    /// With its description.
     Defect(String),
-    None(String),
+    NoDefect(String),
 }
 
-/// `None` asks for help. `Err` is a message for the user.
+/// Returns `None` if help is requested. `Err` is a message for the user.
 fn parse(arguments: &[OsString]) -> Result<Option<Asked>, String> {
     let (mut defects, mut message, mut explain, mut rest) = (vec![], None, false, vec![]);
     let mut words = arguments.iter().cloned();
@@ -132,14 +132,14 @@ fn parse(arguments: &[OsString]) -> Result<Option<Asked>, String> {
         }
     }
     let [defect] = &defects[..] else {
-        return Err("one of --wrong, --wrong-pass and --fails says what is looked for".into());
+        return Err("exactly one of --wrong, --wrong-pass and --fails is required".into());
     };
     let kernel = rest.pop().ok_or("no kernel given")?;
     if *defect == Defect::Fails && !rest.iter().any(|w| w.to_string_lossy().starts_with("--grid")) {
         // Nothing is launched.
         rest.push("--grid=1".into());
     }
-    // The reducer puts the file last; tile-run takes what is behind its file for arguments of the kernel.
+    // The reducer puts the file last, but tile-run takes everything after its file as arguments of the kernel.
     rest.insert(0, kernel);
     let mut options = cl::parse(&rest)?;
     options.max_time = options.max_time.or(Some(Duration::from_secs(10)));
@@ -150,7 +150,7 @@ impl Asked {
     fn answer(&self, crash: Option<i32>, tools: Tools<'_>) -> Result<Answer, Failure> {
         if let Some(signal) = crash {
             let why = format!("the compiler crashed with signal {signal}");
-            return Ok(if self.defect == Defect::Fails { Answer::Defect(why) } else { Answer::None(why) });
+            return Ok(if self.defect == Defect::Fails { Answer::Defect(why) } else { Answer::NoDefect(why) });
         }
         let kernel: PathBuf = self.options.kernel.clone().ok_or(Failure::NoKernel)?;
         let (input, kind) = read(&kernel)?;
@@ -170,19 +170,22 @@ impl Asked {
             ..launch
         };
         let Defect::WrongPass(name) = &self.defect else {
-            return trial.behind(None, &launch);
+            return trial.answer_after(None, &launch);
         };
         let passes = trial.optional_passes()?;
         if !passes.contains(name) {
-            return Err(Failure::Usage(format!("there is no optional pass '{name}'; there are {}", passes.join(", "))));
+            return Err(Failure::Usage(format!(
+                "unknown optional pass '{name}' (the optional passes are {})",
+                passes.join(", ")
+            )));
         }
-        let mut answer = Answer::None(String::new());
+        let mut answer = Answer::NoDefect(String::new());
         for at in (0..passes.len()).filter(|at| passes[*at] == *name) {
-            answer = match trial.behind(Some(at), &launch)? {
-                Answer::Defect(why) => Answer::None(format!("wrong before the pass too: {why}")),
-                Answer::None(why) if why != RIGHT => Answer::None(format!("before the pass: {why}")),
-                // As in `check_each`, all of them are what is compiled without a limit.
-                Answer::None(_) => trial.behind((at + 1 < passes.len()).then_some(at + 1), &launch)?,
+            answer = match trial.answer_after(Some(at), &launch)? {
+                Answer::Defect(why) => Answer::NoDefect(format!("wrong before the pass too: {why}")),
+                Answer::NoDefect(why) if why != RIGHT => Answer::NoDefect(format!("before the pass: {why}")),
+                // As in `check_each`, all passes together are compiled without a limit.
+                Answer::NoDefect(_) => trial.answer_after((at + 1 < passes.len()).then_some(at + 1), &launch)?,
             };
             if matches!(answer, Answer::Defect(_)) {
                 break;
@@ -195,15 +198,15 @@ impl Asked {
 const RIGHT: &str = "results are right";
 
 impl Trial<'_> {
-    /// Whether results are wrong behind so many optional passes.
-    fn behind(&self, limit: Option<usize>, launch: &Launch) -> Result<Answer, Failure> {
+    /// Whether results are wrong after the first `limit` optional passes.
+    fn answer_after(&self, limit: Option<usize>, launch: &Launch) -> Result<Answer, Failure> {
         let ptx = match self.compile(limit) {
             Ok(ptx) => ptx,
-            Err(why) => return Ok(Answer::None(format!("it does not compile: {why}"))),
+            Err(why) => return Ok(Answer::NoDefect(format!("it does not compile: {why}"))),
         };
-        Ok(match self.verdict(&ptx, launch)? {
-            Verdict::Wrong(why) => Answer::Defect(why),
-            _ => Answer::None(RIGHT.to_owned()),
+        Ok(match self.behavior(&ptx, launch)? {
+            Behavior::Wrong(why) => Answer::Defect(why),
+            _ => Answer::NoDefect(RIGHT.to_owned()),
         })
     }
 
@@ -216,11 +219,11 @@ impl Trial<'_> {
             }
         };
         match self.tools.compiler.compile(&self.request(&self.options.pipeline_options), &mut report) {
-            Ok(_) => Ok(Answer::None("it compiles".to_owned())),
+            Ok(_) => Ok(Answer::NoDefect("it compiles".to_owned())),
             Err(e) => {
                 let why = said.unwrap_or_else(|| e.to_string());
                 match e {
-                    CompileError::Input => Ok(Answer::None(format!("it is not valid: {why}"))),
+                    CompileError::Input => Ok(Answer::NoDefect(format!("it is not valid: {why}"))),
                     CompileError::Configuration(_) => Err(Failure::Usage(why)),
                     CompileError::Failed | CompileError::Internal(_) => Ok(Answer::Defect(why)),
                 }

@@ -1,4 +1,4 @@
-//! What to launch: kernel, entry, grid and arguments; and its form in JSON.
+//! The description of a launch: kernel, entry, grid and arguments; and its JSON format.
 //!
 //! ```json
 //! {
@@ -17,24 +17,24 @@
 //! }
 //! ```
 //!
-//! Files are relative to the description's folder. `dtype` says what the bits of an array mean where NumPy cannot: bf16
-//! and the eight-bit floats. `index` is the type of extents and strides; `strides`, a list in elements, replaces those
-//! of the array. `extents`, a list, passes a part of the array only: nobody has written what lies in its memory between
-//! and behind the part. A scalar is a number, or a string as on the command line (`"inf"`, `"0x7fc00000"`). `expect`
-//! has one `value` for each array: a list of files for a list. An object of multicast memory has its members, arrays of
-//! one shape and type; the kernel takes it like one array, at an address that stands for all of them.
+//! Files are relative to the description's folder. `dtype` is the element type of an array where NumPy lacks the
+//! type: bf16 and the 8-bit floats. `index` is the type of extents and strides. `strides`, a list in elements,
+//! replaces the array's strides. `extents`, a list, passes only a part of the array; the memory between and after the
+//! part is uninitialized. A scalar is a number, or a string as on the command line (`"inf"`, `"0x7fc00000"`).
+//! `expect` has one `value` for each array: a list of files for a list. A multicast object has arrays of one shape
+//! and type as its members; the kernel receives it like one array, at an address that maps to all members.
 //!
-//! Kernels that are not of the tile convention take other arguments:
+//! Kernels that do not follow the tile convention take other arguments:
 //!
-//! | argument | what is passed |
+//! | argument | parameter |
 //! |---|---|
-//! | `{"buffer": "a.npy", "dtype": "bf16"}` | a pointer to the array, nothing else |
-//! | `{"unwritten": [64, 3], "dtype": "f32"}` | a pointer to an array of this shape that nobody has written |
-//! | `{"bytes": "0a1b2c"}` | a structure by value, in hexadecimal |
-//! | `{"tensor_map": "a.npy", ...}` | a tensor map of the array, by value: see [`MapParams`] |
+//!  `{"buffer": "a.npy", "dtype": "bf16"}` | only a pointer to the array |
+//!  `{"unwritten": [64, 3], "dtype": "f32"}` | a pointer to an uninitialized array of this shape |
+//!  `{"bytes": "0a1b2c"}` | a structure by value, in hexadecimal |
+//!  `{"tensor_map": "a.npy", ...}` | a tensor map of the array, by value: see [`MapParams`] |
 //!
-//! Further fields: `block`, `cluster`, `dynamic_shared` in bytes; `launches`, how often the kernel is launched in a row
-//! on the same memory; `note`, a remark for the reader.
+//! Further fields: `block`, `cluster`, `dynamic_shared` in bytes; `launches`, the number of consecutive launches on
+//! the same memory; `note`, a comment.
 
 use crate::element::Element;
 use crate::npy::{self, Array};
@@ -46,17 +46,17 @@ use tile_interp::scalar::Scalar;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Launch {
     pub kernel: Option<PathBuf>,
-    /// The only entry of the kernel where nothing is said.
+    /// By default, the only entry of the kernel.
     pub entry: Option<String>,
     /// Tile blocks along x, y, z.
     pub grid: [u32; 3],
-    /// Threads of a block; `None` leaves them to the image.
+    /// Threads of a CTA; `None` uses the image's own extents.
     pub block: Option<[u32; 3]>,
-    /// Blocks of a cluster; `None` leaves them to the image.
+    /// CTAs of a cluster; `None` uses the image's own extents.
     pub cluster: Option<[u32; 3]>,
     /// In bytes.
     pub dynamic_shared: u32,
-    /// How often the kernel is launched, on the same memory; at least once.
+    /// Number of launches on the same memory, at least one.
     pub launches: u32,
     pub args: Vec<Argument>,
     pub expect: Vec<Expect>,
@@ -66,7 +66,7 @@ pub struct Launch {
 }
 
 impl Default for Launch {
-    /// One block, no arguments.
+    /// One block without arguments.
     fn default() -> Launch {
         Launch {
             kernel: None,
@@ -84,7 +84,7 @@ impl Default for Launch {
     }
 }
 
-/// An argument of a kernel, as its author sees it.
+/// An argument of a kernel.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Argument {
     Scalar {
@@ -93,7 +93,7 @@ pub enum Argument {
     },
     Array(ArrayArgument),
     List(Vec<ArrayArgument>),
-    /// The members of an object of multicast memory: at least one, all of one shape and type.
+    /// The members of a multicast object: at least one, all of one shape and type.
     Multicast(Vec<ArrayArgument>),
     /// Passed as its address alone.
     Buffer(ArrayArgument),
@@ -106,7 +106,7 @@ pub enum Argument {
 }
 
 impl Argument {
-    /// The arrays in it, in order.
+    /// The arrays of the argument, in order.
     pub fn arrays(&self) -> &[ArrayArgument] {
         match self {
             Argument::Scalar { .. } | Argument::Bytes(_) => &[],
@@ -118,32 +118,32 @@ impl Argument {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct ArrayArgument {
-    /// The file's name without its folder; results are written under it.
+    /// The file name without its folder. Results are written under this name.
     pub name: String,
     pub array: Array,
     pub element: Element,
     /// Whether extents and strides are passed as 64-bit integers.
     pub wide_index: bool,
-    /// The strides that are passed, in elements; where nothing is said, those of the array in memory. Others make
-    /// elements overlap, or leave some out.
+    /// The passed strides, in elements; by default those of the array in memory. Other strides may make elements
+    /// overlap or skip some.
     pub strides: Option<Vec<u64>>,
-    /// The extents that are passed, where these are only a part of the array; nobody has written what is in memory
-    /// between and behind the elements of the part.
+    /// The passed extents, if only a part of the array is passed. The memory between and after the elements of the
+    /// part is uninitialized.
     pub extents: Option<Vec<u64>>,
-    /// Whether the kernel finds memory that nobody has written; `array` then holds zeros.
+    /// Whether the memory is uninitialized; `array` then holds zeros.
     pub unwritten: bool,
 }
 
-/// A tiled tensor map but for its address: what `cuTensorMapEncodeTiled` takes, with its codes.
+/// A tiled tensor map without its address: the parameters of `cuTensorMapEncodeTiled`, with its codes.
 ///
 /// ```json
 /// { "tensor_map": "a.npy", "element": "bf16", "dims": [320, 128], "strides": [640], "box": [64, 64],
 ///   "steps": [1, 1], "swizzle": 3, "fill": "zero" }
 /// ```
 ///
-/// Dimension 0 is innermost, `strides` are bytes and begin with dimension 1, `steps` are the element strides (all 1
-/// where nothing is said), `swizzle` is the number of a `CUtensorMapSwizzle`, `fill` is `zero` or `nan`.
-/// [`MapParams::ELEMENTS`] has the element types in the order of `CUtensorMapDataType`.
+/// Dimension 0 is innermost. `strides` are in bytes and start with dimension 1. `steps` are the element strides
+/// (default 1). `swizzle` is the number of a `CUtensorMapSwizzle`, `fill` is `zero` or `nan`. [`MapParams::ELEMENTS`]
+/// lists the element types in the order of `CUtensorMapDataType`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MapParams {
     /// Value of a `CUtensorMapDataType`.
@@ -177,47 +177,49 @@ impl MapParams {
     ];
 }
 
-/// What an argument holds afterwards.
+/// The expected contents of an argument.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expect {
-    /// Which argument, from 0.
+    /// Index of the argument, from 0.
     pub arg: usize,
-    /// Numbers for [`Match::Value`]: integers for integer arrays, `f8` otherwise. Storage for the others. One for each
-    /// array of the argument.
+    /// Numbers for [`Match::Value`]: integers for integer arrays, `f8` otherwise. Stored bits for the other kinds.
+    /// One array for each array of the argument.
     pub values: Vec<Array>,
     pub how: Match,
-    /// For [`Match::Value`]: the rows (indices of the first dimension) that the tolerance is for. The others are exact:
-    /// equal numbers, zeros with the same sign, or NaNs. `None`: it is for all.
+    /// For [`Match::Value`]: the rows (indices of the first dimension) that the tolerance applies to. The others must
+    /// be exact: equal numbers, zeros with the same sign, or NaNs. `None` applies it to all.
     pub loose: Option<Vec<u64>>,
     pub source: Source,
 }
 
-/// Where an expectation comes from.
+/// The source of an expectation.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Source {
-    /// The description: it is about all that the file has, also between the elements that are passed.
+    /// The description. It applies to the whole array, including elements that are not passed.
     #[default]
     Description,
-    /// The reference interpreter: it is about the elements that are passed.
+    /// The reference interpreter. It applies to the elements that are passed.
     Interpreter,
-    /// The same, and for each array what the language promises of each element, which replaces the tolerance.
+    /// The reference interpreter, with the precision that the language promises for each element in place of the
+    /// tolerance.
     Promised(Vec<Vec<Scalar>>),
 }
 
-/// When an array is as expected; `match` in a description.
+/// The criterion for an array; `match` in a description.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Match {
-    /// `"value"`: as numbers, within a tolerance; zeros of both signs are equal, and so are NaNs.
+    /// `"value"`: as numbers, within a tolerance. Zeros of both signs are equal, and so are all NaNs.
     Value(Tolerance),
     /// `"bits"`: every bit.
     Bits,
-    /// `"bits_or_nan"`: every bit, but that any NaN of the array's type may stand for another.
+    /// `"bits_or_nan"`: every bit, except that any two NaNs of the array's type are equal.
     BitsOrNan,
     /// `"sorted"`: the same integers in any order.
     Sorted,
 }
 
-/// An element is right if it differs by no more than `atol + rtol * |expected|`; the share `bad` may be wrong.
+/// An element is correct if it differs by at most `atol + rtol * |expected|`. The fraction `bad` of all elements may
+/// be wrong.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Tolerance {
     pub rtol: f64,
@@ -238,7 +240,7 @@ pub enum Error {
 }
 
 impl Launch {
-    /// Reads a description and the arrays that it names.
+    /// Reads a description and its arrays.
     pub fn read(path: &Path) -> Result<Launch, Error> {
         let shown = path.display().to_string();
         let text = tile_driver::files::read(path).map_err(|error| Error::Io { path: shown.clone(), error })?;
@@ -249,7 +251,7 @@ impl Launch {
         })
     }
 
-    /// From the text of a description whose files are relative to `folder`.
+    /// Parses a description whose files are relative to `folder`.
     pub fn parse(text: &[u8], folder: &Path) -> Result<Launch, Error> {
         let root: Value = serde_json::from_slice(text).map_err(|e| Error::Argument(e.to_string()))?;
         let mut fields = Fields::new("the description", &root)?;
@@ -300,7 +302,7 @@ fn wrong(what: &str, expected: &str) -> Error {
     Error::Argument(format!("{what}: expected {expected}"))
 }
 
-/// The fields of an object, taken one by one; what is left over is an error.
+/// The fields of an object, taken one by one. A remaining field is an error.
 struct Fields<'a> {
     what: String,
     map: &'a Map<String, Value>,
@@ -328,7 +330,7 @@ impl<'a> Fields<'a> {
     fn number(&mut self, key: &'a str) -> Result<f64, Error> {
         match self.take(key) {
             None => Ok(0.0),
-            Some(v) => v.as_f64().filter(|n| *n >= 0.0).ok_or_else(|| wrong(key, "a number that is not negative")),
+            Some(v) => v.as_f64().filter(|n| *n >= 0.0).ok_or_else(|| wrong(key, "a non-negative number")),
         }
     }
 
@@ -422,7 +424,7 @@ fn argument(what: &str, value: &Value, folder: &Path) -> Result<Argument, Error>
 
 fn element(what: &str, name: &str) -> Result<Element, Error> {
     Element::by_name(name)
-        .ok_or_else(|| Error::Argument(format!("{what}: '{name}' is no type (these are: {})", Element::names())))
+        .ok_or_else(|| Error::Argument(format!("{what}: unknown type '{name}' (known types: {})", Element::names())))
 }
 
 fn array(what: &str, value: &Value, folder: &Path) -> Result<ArrayArgument, Error> {
@@ -433,7 +435,7 @@ fn array(what: &str, value: &Value, folder: &Path) -> Result<ArrayArgument, Erro
     let wide_index = match fields.take("index").map(|v| string(what, v)).transpose()?.as_deref() {
         None | Some("i32") => false,
         Some("i64") => true,
-        Some(other) => return Err(Error::Argument(format!("{what}: index type '{other}' (i32 and i64 are possible)"))),
+        Some(other) => return Err(Error::Argument(format!("{what}: index type '{other}' (expected i32 or i64)"))),
     };
     let mut list =
         |key: &'static str| fields.take(key).map(|v| numbers::<u64>(&format!("{what}.{key}"), v)).transpose();
@@ -444,16 +446,16 @@ fn array(what: &str, value: &Value, folder: &Path) -> Result<ArrayArgument, Erro
         return Ok(array);
     }
     let which = if array.strides.is_some() { "strides" } else { "extents" };
-    Err(wrong(&format!("{what}.{which}"), "one for each dimension, with all elements inside of the array"))
+    Err(wrong(&format!("{what}.{which}"), "one for each dimension, with all elements inside the array"))
 }
 
-/// An array that is passed as a pointer, with contents or without.
+/// An array that is passed as a pointer, initialized or not.
 fn buffer(what: &str, value: &Value, folder: &Path) -> Result<ArrayArgument, Error> {
     let mut fields = Fields::new(what, value)?;
     let element = fields.take("dtype").map(|v| element(what, &string(what, v)?)).transpose()?;
     let array = match (fields.take("buffer"), fields.take("unwritten")) {
         (Some(file), None) => {
-            // Nothing but the address is passed, so extents of any size do.
+            // Only the address is passed, so extents of any size are possible.
             load(&folder.join(string(what, file)?), element, true)?
         }
         (None, Some(shape)) => {
@@ -474,7 +476,10 @@ fn tensor_map(what: &str, value: &Value, folder: &Path) -> Result<Argument, Erro
     let of = load(&folder.join(string(what, file)?), dtype, true)?;
     let name = string(&format!("{what}.element"), fields.take("element").unwrap_or(&Value::Null))?;
     let element = MapParams::ELEMENTS.iter().position(|n| *n == name).ok_or_else(|| {
-        Error::Argument(format!("{what}: '{name}' is no element type (these are: {})", MapParams::ELEMENTS.join(", ")))
+        Error::Argument(format!(
+            "{what}: unknown element type '{name}' (known types: {})",
+            MapParams::ELEMENTS.join(", ")
+        ))
     })?;
     let mut wide = |key: &'static str| {
         let list = fields.take(key).ok_or_else(|| wrong(what, &format!("'{key}', a list of numbers")))?;
@@ -489,22 +494,22 @@ fn tensor_map(what: &str, value: &Value, folder: &Path) -> Result<Argument, Erro
     let fill_nan = match fields.take("fill").map(|v| string(what, v)).transpose()?.as_deref() {
         None | Some("zero") => false,
         Some("nan") => true,
-        Some(other) => return Err(Error::Argument(format!("{what}: fill '{other}' (zero and nan are possible)"))),
+        Some(other) => return Err(Error::Argument(format!("{what}: fill '{other}' (expected zero or nan)"))),
     };
     fields.end()?;
     let params = MapParams { element: element as u32, dims, strides, box_dims, steps, swizzle, fill_nan };
     Ok(Argument::TensorMap { of: ArrayArgument { wide_index: false, ..of }, params })
 }
 
-/// A list of whole numbers.
+/// A list of integers.
 fn numbers<T: TryFrom<u64>>(what: &str, value: &Value) -> Result<Vec<T>, Error> {
     let list = value.as_array().ok_or_else(|| wrong(what, "a list of numbers"))?;
-    let number = |v: &Value| v.as_u64().and_then(|n| n.try_into().ok()).ok_or_else(|| wrong(what, "whole numbers"));
+    let number = |v: &Value| v.as_u64().and_then(|n| n.try_into().ok()).ok_or_else(|| wrong(what, "integers"));
     list.iter().map(number).collect()
 }
 
 fn whole(what: &str, value: &Value) -> Result<u32, Error> {
-    value.as_u64().and_then(|n| n.try_into().ok()).ok_or_else(|| wrong(what, "a whole number"))
+    value.as_u64().and_then(|n| n.try_into().ok()).ok_or_else(|| wrong(what, "an integer"))
 }
 
 fn unhex(text: &str) -> Option<Vec<u8>> {
@@ -514,7 +519,7 @@ fn unhex(text: &str) -> Option<Vec<u8>> {
 }
 
 impl ArrayArgument {
-    /// An array that nobody has written; `None` if it is larger than memory could be.
+    /// An uninitialized array; `None` if it is larger than memory can be.
     pub fn unwritten(shape: Vec<u64>, element: Element) -> Option<ArrayArgument> {
         let count = shape.iter().try_fold(1u64, |n, extent| n.checked_mul(*extent))?;
         let bytes = count.checked_mul(element.size() as u64).filter(|n| *n <= MAX_UNWRITTEN)?;
@@ -533,7 +538,7 @@ impl ArrayArgument {
         self.strides.clone().unwrap_or_else(|| self.array.strides())
     }
 
-    /// Whether every element that the passed extents and strides reach is one of the array's.
+    /// Whether the passed extents and strides only reach elements of the array.
     pub(crate) fn reaches_only_its_own(&self) -> bool {
         let (extents, strides) = (self.passed_extents(), self.passed_strides());
         let distance = |(extent, stride): (&u64, &u64)| extent.saturating_sub(1).checked_mul(*stride);
@@ -544,7 +549,7 @@ impl ArrayArgument {
         strides.len() == shape.len() && extents.len() == shape.len() && part && inside
     }
 
-    /// Where in memory, in elements, those of the passed part are.
+    /// The indices in memory of the elements of the passed part.
     pub(crate) fn passed_elements(&self) -> impl Iterator<Item = usize> {
         let (extents, strides) = (self.passed_extents(), self.passed_strides());
         let count: u64 = extents.iter().product();
@@ -556,10 +561,10 @@ impl ArrayArgument {
     }
 }
 
-/// In bytes; more would be too much for the machine that simulates.
+/// In bytes. The machine that simulates could not allocate more.
 const MAX_UNWRITTEN: u64 = 1 << 32;
 
-/// Reads the file of an array argument. The element type is the file's own unless one of the same size is given.
+/// Reads the file of an array argument. The element type is the file's own unless another of the same size is given.
 pub fn load(path: &Path, element: Option<Element>, wide_index: bool) -> Result<ArrayArgument, Error> {
     let array = read(path)?;
     let element = element.unwrap_or(array.element());
@@ -601,7 +606,7 @@ fn expect(what: &str, value: &Value, folder: &Path) -> Result<Expect, Error> {
         Some("bits_or_nan") => Match::BitsOrNan,
         Some("sorted") => Match::Sorted,
         Some(other) => {
-            let possible = "value, bits, bits_or_nan and sorted are possible";
+            let possible = "expected value, bits, bits_or_nan or sorted";
             return Err(Error::Argument(format!("{what}: match '{other}' ({possible})")));
         }
     };

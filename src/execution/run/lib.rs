@@ -1,14 +1,14 @@
 //! Runs compiled kernels on the simulated device, or programs on the reference interpreter.
 //!
-//! `tile-run` is one call of [`main`], with the compiler and the reader that the binary links. A launch comes from the
-//! command line or from a description in JSON ([`launch`]); arrays are `.npy` files ([`npy`]) and become entry
-//! parameters by the calling convention of cuTile Python ([`execute`]); results are written back and, where the
-//! description says what is expected, compared ([`compare`]). [`reference`] does the same without compiling anything.
-//! [`corpus`] does that for every kernel of the corpus, and [`mutation`] finds out what would be noticed there;
-//! [`orders`] compares the orders of memory that a program asks for with those of its PTX.
+//! `tile-run` is one call of [`main`], with the compiler and the parser that the binary links. A launch comes from
+//! the command line or from a description in JSON ([`launch`]). Arrays are `.npy` files ([`npy`]) and become entry
+//! parameters by the calling convention of cuTile Python ([`execute`]). Results are written back and compared with
+//! the description's expectations ([`compare`]). [`reference`] does the same on the interpreter, without compiling.
+//! [`corpus`] runs the kernels of the corpus, [`mutation`] determines which defects those runs would detect, and
+//! [`orders`] compares the memory orders that a program requires with those of its PTX.
 //!
-//! Exit status: 0 done; 1 command line, unreadable file, bad launch description; 3 input that is no valid kernel;
-//! 5 compilation failed; 6 the launch failed; 7 results are not as expected; 8 a file could not be written.
+//! Exit status: 0 success; 1 command line, unreadable file, invalid launch description; 3 invalid kernel; 5
+//! compilation failed; 6 the launch failed; 7 unexpected results; 8 a file could not be written.
 
 #![deny(unsafe_code)]
 

@@ -1,31 +1,37 @@
-//! Mutation testing of compiled programs: which changes of their PTX the simulator and the expected results find.
+//! Mutation testing of compiled programs: determines which changes of their PTX the simulator and the expected
+//! results detect.
 //!
-//! A [`Subject`] is a program with its launch, run once on each schedule as it is. [`judge`] runs mutants of
-//! [`ptx_sim::mutate`] on the same schedules and says what became of each:
+//! A [`Subject`] is a program with its launch; the original runs once on each schedule. [`run_mutants`] runs mutants
+//! from [`ptx_sim::mutate`] on the same schedules and assigns each a verdict:
 //!
-//! | verdict | meaning |
-//! |---|---|
-//! | killed | a wrong result, other bits or variables, an error of the simulator, or an order of the source is lost |
-//! | equal | nothing can be found in this launch; the rule that proves it is named |
-//! | survived | neither: a hole in the checks, or in the inputs |
-//! | invalid | no module that could be launched |
+//!  verdict | meaning |
+//! ---|---|
+//!  killed | a wrong result, other bits or variables, an error of the simulator, or a lost memory order of the source |
+//!  equal | provably no difference in this launch; the verdict names the rule |
+//!  survived | neither: a hole in the checks, or in the inputs |
+//!  invalid | the mutant is not a module that can be launched |
 //!
-//! Rules of equality. *not executed*: no lane executes the instruction. *same lanes*: only the guard was changed, and
-//! it held for the same lanes each time. *same values*: the instruction gave the same values each time, and does
-//! nothing else. Two runs that agree in this cannot differ elsewhere. *no influence*: nothing but registers depends on
-//! what the instruction gives, or gives in the lanes that the guard holds back, so that it may be anything. *lost*:
-//! what it gives depends on nothing that arrays hold, and neither do the instructions in which the change is lost.
+//! The rules for *equal*:
 //!
-//! A program is run on its launch in the corpus and on variants of that ([`crate::variant`]), and with its table of
-//! tensor maps full, and full of maps that are nearly its own, as others may have left it (`mutation/tables.rs`). What
-//! others hold of the table must stay as it is, and what is borrowed must be given back. What the launch of the
-//! corpus leaves behind on the ordinary schedule must be the same bit by bit, even where a tolerance allows more: a
-//! test of the corpus compares its arrays with `tests/corpus/results.tsv`, and one of `tests/machine/mutation.rs` the
-//! module's variables, which the next launch finds, with `tests/mutation/variables.tsv`. Programs of
-//! `tests/mutation/drawn.tsv` are also run on launches with drawn numbers ([`variant::other_numbers`]), whose bits a
-//! test compares too: [`look_further`].
+//! * *not executed*: no lane executes the instruction.
+//! * *same lanes*: only the guard was changed, and it always held for the same lanes.
+//! * *same values*: the instruction always had the same results, and has no other effect. Two runs that agree in this
+//!   cannot differ elsewhere.
+//! * *no influence*: only registers depend on the results of the instruction, or on its results in the lanes that the
+//!   guard disables, so they may be anything.
+//! * *lost*: nothing in the arrays depends on the results, nor on the instructions in which the change disappears.
 //!
-//! Everything is deterministic: schedules have seeds, limits count instructions, and [`sample`] draws by a digest.
+//! A program runs on its launch in the corpus and on variants of it ([`crate::variant`]). It also runs with its table
+//! of tensor maps full, and full of maps that nearly equal its own, as concurrent launches could have left the table
+//! (`mutation/tables.rs`). Slots of other launches must remain unchanged, and borrowed entries must be returned.
+//!
+//! On the ordinary schedule, the results of the launch in the corpus must be the same bit by bit, even if a tolerance
+//! permits more. A test of the corpus compares its arrays with `tests/corpus/results.tsv`. A test in
+//! `tests/machine/mutation.rs` compares the module's variables, which the next launch reads, with
+//! `tests/mutation/variables.tsv`. Programs in `tests/mutation/drawn.tsv` also run on launches with random numbers
+//! ([`variant::other_numbers`]), whose bits a test compares too: [`look_further`].
+//!
+//! Everything is deterministic: schedules have seeds, limits count instructions, and [`sample`] selects by a digest.
 
 use crate::corpus::Program;
 use crate::execute::{Error, Outcome, check, execute};
@@ -49,53 +55,53 @@ use tables::{Others, Table};
 
 mod tables;
 
-/// A program, as it is.
+/// An unchanged program.
 #[derive(Debug)]
 pub struct Subject {
     pub name: String,
     pub module: Module,
-    /// The launch of the corpus, then variants of it.
+    /// The launch of the corpus, followed by variants of it.
     pub cases: Vec<Case>,
-    /// Variants that are no cases, and why.
+    /// The variants that could not be used, and why.
     pub unused: Vec<String>,
-    /// What the source asks for, to be found in the PTX by its lines.
+    /// The memory orders that the source requires, to be found in the PTX by line.
     pub orders: Orders,
 }
 
-/// A launch, and how the program behaves on it.
+/// A launch, and the program's behavior on it.
 #[derive(Debug)]
 pub struct Case {
     /// Empty for the launch of the corpus.
     pub name: String,
     pub launch: Launch,
-    /// What others have left of the table of tensor maps.
+    /// The table of tensor maps as other launches have left it.
     table: Option<Table>,
     runs: Vec<Baseline>,
-    /// What the ordinary schedule leaves behind, where a test compares that bit by bit.
-    bits: Option<Left>,
+    /// The results on the ordinary schedule, if a test compares them bit by bit.
+    bits: Option<PinnedResults>,
 }
 
-/// What a launch leaves behind.
+/// The results of a launch.
 #[derive(Debug, PartialEq)]
-struct Left {
+struct PinnedResults {
     arrays: Vec<Vec<Array>>,
     variables: BTreeMap<String, Vec<u8>>,
 }
 
-/// A run of a program as it is.
+/// A run of the original program.
 #[derive(Debug)]
 struct Baseline {
-    /// `None` is the ordinary one.
+    /// `None` is the ordinary schedule.
     schedule: Option<u64>,
     coverage: Coverage,
-    /// Warp instructions after which a mutant hangs.
+    /// Number of warp instructions after which a mutant counts as hung.
     limit: u64,
 }
 
 impl Case {
-    /// Runs a program on each schedule. `Err` says why it does not run as it should.
+    /// Runs a program on each schedule. Returns an error if it does not run correctly.
     ///
-    /// What the ordinary schedule leaves behind is kept where a test compares it bit by bit: `pinned`.
+    /// If `pinned`, the results on the ordinary schedule are kept, because a test compares them bit by bit.
     pub fn new(
         name: &str,
         module: &Module,
@@ -106,7 +112,7 @@ impl Case {
         Case::with_table(name, module, launch, schedules, pinned, None)
     }
 
-    /// The same with the module's table of tensor maps as others have left it.
+    /// As [`Self::new`], with the module's table of tensor maps as other launches have left it.
     fn with_table(
         name: &str,
         module: &Module,
@@ -129,7 +135,7 @@ impl Case {
             let executed = outcome.report.stats.total_warp_instructions();
             let coverage = outcome.report.coverage.unwrap_or_default();
             if pinned && schedule.is_none() {
-                bits = Some(Left { arrays: outcome.arrays, variables: outcome.variables });
+                bits = Some(PinnedResults { arrays: outcome.arrays, variables: outcome.variables });
             }
             runs.push(Baseline { schedule, coverage, limit: 4 * executed + 100_000 });
         }
@@ -138,7 +144,7 @@ impl Case {
 }
 
 impl Subject {
-    /// A program with the launch of the corpus only.
+    /// A program with only the launch of the corpus.
     pub fn new(name: &str, ptx: &str, launch: Launch, schedules: &[Option<u64>]) -> Result<Subject, String> {
         let module = Module::parse(ptx).map_err(|e| format!("{name}: {e}"))?;
         let case = Case::new("", &module, launch.clone(), schedules, true).map_err(|e| format!("{name}: {e}"))?;
@@ -147,7 +153,7 @@ impl Subject {
             Subject { name: name.into(), module, cases: vec![case], unused: vec![], orders: Orders::default() };
         const FULL: &str = "table of maps full";
         let full = Table { others: Others::All, left: tables::entries_left(&subject.module, &launch) };
-        // Maps whose search begins at the same place want more slots.
+        // Maps whose searches start at the same slot need more slots.
         let tight = [8, 4, 2].map(|free| Table { others: Others::AllBut(free), left: 0 });
         let alike = alike.map(|keys| Table { others: Others::Alike(keys), left: 0 });
         let tables = [
@@ -159,7 +165,7 @@ impl Subject {
             let mut problem = None;
             for table in tables {
                 let Some(module) = table.of(&subject.module) else { continue };
-                // Which map a search takes does not depend on the schedule, and each run takes its time.
+                // The map that a search finds does not depend on the schedule, so one schedule suffices.
                 let schedules = if matches!(table.others, Others::Alike(_)) { &schedules[..1] } else { schedules };
                 match Case::with_table(what, &module, launch.clone(), schedules, false, Some(table)) {
                     Ok(case) => {
@@ -171,7 +177,7 @@ impl Subject {
                 }
             }
             match problem {
-                // Every program has to do with what is left to borrow.
+                // Every program must be able to run with the entries that remain to be borrowed.
                 Some(why) if what == FULL => return Err(why),
                 problem => subject.unused.extend(problem),
             }
@@ -179,7 +185,7 @@ impl Subject {
         Ok(subject)
     }
 
-    /// The program, or a mutant of it, with the table of each case that has its own.
+    /// The program, or a mutant of it, with the table of each case that has one.
     fn modules(&self, module: &Module) -> Vec<Option<Module>> {
         self.cases.iter().map(|case| case.table.as_ref().and_then(|table| table.of(module))).collect()
     }
@@ -188,7 +194,7 @@ impl Subject {
         self.cases.iter().flat_map(|case| case.runs.iter().map(move |run| (case, run)))
     }
 
-    /// The runs, with the module of each: the case's own, or this one.
+    /// The runs of all cases, each with the case's own module or `module`.
     fn runs_of<'r>(
         &'r self,
         module: &'r Module,
@@ -199,8 +205,8 @@ impl Subject {
             .flat_map(move |(case, own)| case.runs.iter().map(move |run| (case, run, own.as_ref().unwrap_or(module))))
     }
 
-    /// Lines of the PTX with instructions, and whether a lane executed one of them on some schedule. A branch that was
-    /// not taken was executed too.
+    /// The PTX lines with instructions, and whether a lane executed one of them on some schedule. A branch that was
+    /// not taken counts as executed.
     pub fn lines(&self) -> BTreeMap<u32, bool> {
         let mut lines = BTreeMap::new();
         for (function, f) in self.module.functions.iter().enumerate() {
@@ -215,23 +221,23 @@ impl Subject {
     }
 }
 
-/// What became of a mutant.
+/// The verdict on a mutant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// What found it.
+    /// With the check that detected it.
     Killed(&'static str),
-    /// The rule.
+    /// With the rule.
     Equal(&'static str),
     Survived,
-    /// What is wrong with it.
+    /// With the error.
     Invalid(String),
-    /// The simulator panicked, which is a defect of it.
+    /// The simulator panicked, which is a defect of the simulator.
     Panicked,
 }
 
-/// A mutant and what became of it.
+/// A mutant and its verdict.
 #[derive(Clone, Debug)]
-pub struct Judged {
+pub struct MutantResult {
     pub program: String,
     pub class: Class,
     pub operator: &'static str,
@@ -241,7 +247,7 @@ pub struct Judged {
     pub verdict: Verdict,
 }
 
-/// All mutants of the classes, `count` of each class if that is given: for a seed always the same ones.
+/// Selects mutants of the classes: all, or `count` of each class. The selection depends only on the seed.
 pub fn sample<'s>(
     subjects: &'s [Subject],
     classes: &[Class],
@@ -264,18 +270,22 @@ pub fn sample<'s>(
     drawn
 }
 
-/// A digest with a last mix.
+/// A digest with a final mix.
 fn draw(seed: u64, program: &str, operator: &str, number: usize) -> u64 {
     let bytes = seed.to_le_bytes().into_iter().chain(program.bytes()).chain(operator.bytes());
     let digest = fnv(bytes.chain((number as u64).to_le_bytes()));
     (digest ^ digest >> 32).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
-/// Judges mutants, `parallel` at a time; the order is theirs.
-pub fn judge(mutants: &[(&Subject, Mutant)], parallel: usize, done: &(dyn Fn(usize) + Sync)) -> Vec<Judged> {
+/// Tests mutants, `parallel` at a time. The results are in the order of the mutants.
+pub fn run_mutants(
+    mutants: &[(&Subject, Mutant)],
+    parallel: usize,
+    done: &(dyn Fn(usize) + Sync),
+) -> Vec<MutantResult> {
     let next = AtomicUsize::new(0);
     let finished = AtomicUsize::new(0);
-    let judged = Mutex::new(vec![]);
+    let results = Mutex::new(vec![]);
     thread::scope(|scope| {
         for _ in 0..parallel.clamp(1, mutants.len().max(1)) {
             scope.spawn(|| {
@@ -284,7 +294,7 @@ pub fn judge(mutants: &[(&Subject, Mutant)], parallel: usize, done: &(dyn Fn(usi
                 {
                     let verdict = catch_unwind(AssertUnwindSafe(|| verdict(subject, mutant)));
                     let text = mutant.text(&subject.module).split_whitespace().collect::<Vec<_>>().join(" ");
-                    let one = Judged {
+                    let one = MutantResult {
                         program: subject.name.clone(),
                         class: mutant.class,
                         operator: mutant.operator,
@@ -292,15 +302,15 @@ pub fn judge(mutants: &[(&Subject, Mutant)], parallel: usize, done: &(dyn Fn(usi
                         text,
                         verdict: verdict.unwrap_or(Verdict::Panicked),
                     };
-                    judged.lock().unwrap_or_else(|e| e.into_inner()).push((n, one));
+                    results.lock().unwrap_or_else(|e| e.into_inner()).push((n, one));
                     done(finished.fetch_add(1, Ordering::Relaxed) + 1);
                 }
             });
         }
     });
-    let mut judged = judged.into_inner().unwrap_or_else(|e| e.into_inner());
-    judged.sort_by_key(|(n, _)| *n);
-    judged.into_iter().map(|(_, one)| one).collect()
+    let mut results = results.into_inner().unwrap_or_else(|e| e.into_inner());
+    results.sort_by_key(|(n, _)| *n);
+    results.into_iter().map(|(_, one)| one).collect()
 }
 
 fn verdict(subject: &Subject, mutant: &Mutant) -> Verdict {
@@ -325,7 +335,7 @@ fn verdict(subject: &Subject, mutant: &Mutant) -> Verdict {
     if has_no_influence(subject, mutant) {
         return Verdict::Equal("no influence");
     }
-    // Digests take time, so only those that survive are run with them.
+    // Digests are slow, so only survivors run with them.
     let executed = |(case, run, module)| observe(case, module, run, true).ok().and_then(|o| o.report.coverage);
     let Some(after): Option<Vec<Coverage>> = subject.runs_of(&module, &own).map(executed).collect() else {
         return Verdict::Survived;
@@ -348,7 +358,7 @@ fn verdict(subject: &Subject, mutant: &Mutant) -> Verdict {
     Verdict::Survived
 }
 
-/// Whether it does not matter what the original instruction gives in the lanes that the mutant changes.
+/// Whether nothing depends on the original instruction's results in the lanes that the mutant changes.
 fn has_no_influence(subject: &Subject, mutant: &Mutant) -> bool {
     let Some(lanes) = mutant.lanes_with_other_values(&subject.module) else { return false };
     let arbitrary = Some(Arbitrary { function: mutant.function, at: mutant.at, lanes });
@@ -359,7 +369,7 @@ fn has_no_influence(subject: &Subject, mutant: &Mutant) -> bool {
     })
 }
 
-/// Runs a mutant on one schedule; `Err` if something was found.
+/// Runs a mutant on one schedule. `Err` if it was detected.
 fn observe(case: &Case, module: &Module, run: &Baseline, coverage: bool) -> Result<Outcome, Verdict> {
     let launch = &case.launch;
     let max_instructions = Some(run.limit);
@@ -385,14 +395,14 @@ fn observe(case: &Case, module: &Module, run: &Baseline, coverage: bool) -> Resu
     }
 }
 
-/// Runs survivors on the drawn launches of their programs as well, which `drawn_cases` gives where there are any.
+/// Also runs survivors on the random launches of their programs, which `drawn_cases` returns.
 pub fn look_further(
     mutants: &[(&Subject, Mutant)],
-    judged: &mut [Judged],
+    results: &mut [MutantResult],
     mut drawn_cases: impl FnMut(&Subject) -> Result<Vec<Case>, String>,
 ) -> Result<(), String> {
     let mut cases: BTreeMap<&str, Vec<Case>> = BTreeMap::new();
-    for ((subject, mutant), one) in mutants.iter().zip(judged).filter(|(_, one)| one.verdict == Verdict::Survived) {
+    for ((subject, mutant), one) in mutants.iter().zip(results).filter(|(_, one)| one.verdict == Verdict::Survived) {
         let cases = match cases.entry(&subject.name) {
             Entry::Occupied(e) => e.into_mut(),
             Entry::Vacant(e) => e.insert(drawn_cases(subject)?),
@@ -406,30 +416,30 @@ pub fn look_further(
     Ok(())
 }
 
-/// A digest of what the ordinary schedule leaves behind in cases that are pinned.
+/// A digest of the results of pinned cases on the ordinary schedule.
 pub fn digest(cases: &[Case]) -> u64 {
     let arrays = cases.iter().flat_map(|case| &case.bits).flat_map(|left| &left.arrays).flatten();
     fnv(arrays.flat_map(|array| array.data.iter().copied()))
 }
 
-/// A digest of what it leaves in the variables of the module; none if it has no variables.
+/// A digest of the module's variables after those cases; `None` if there are no variables.
 pub fn digest_of_variables(cases: &[Case]) -> Option<u64> {
     let variables: Vec<_> = cases.iter().flat_map(|case| &case.bits).flat_map(|left| &left.variables).collect();
     (!variables.is_empty())
         .then(|| fnv(variables.into_iter().flat_map(|(name, bytes)| name.bytes().chain(bytes.iter().copied()))))
 }
 
-/// Reads the list of programs with drawn launches: their names, and digests of what these leave behind.
+/// Parses the list of programs with random launches: their names, and digests of their results.
 pub fn drawn_list(text: &str) -> BTreeMap<&str, &str> {
     text.lines().filter(|l| !l.starts_with('#')).filter_map(|l| l.split_once('\t')).collect()
 }
 
-/// FNV-1a, which does not change with the version of the standard library.
+/// FNV-1a, which does not depend on the version of the standard library.
 fn fnv(bytes: impl Iterator<Item = u8>) -> u64 {
     bytes.fold(0xcbf2_9ce4_8422_2325u64, |h, b| (h ^ u64::from(b)).wrapping_mul(0x100_0000_01b3))
 }
 
-/// What an error of the simulator says about a mutant.
+/// The verdict for an error of the simulator.
 fn found(kind: &SimErrorKind) -> Verdict {
     Verdict::Killed(match kind {
         SimErrorKind::Load(_) | SimErrorKind::Launch(_) | SimErrorKind::Unsupported(_) => {
@@ -449,20 +459,20 @@ fn found(kind: &SimErrorKind) -> Verdict {
     })
 }
 
-/// Mutants of a class by what became of them.
+/// The numbers of mutants of a class by verdict.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Score {
     pub killed: usize,
-    /// By a rule.
+    /// Equal by a rule.
     pub equal: usize,
-    /// Survivors whose reason says that they are right on all inputs.
+    /// Survivors with a reason why they are correct for all inputs.
     pub argued: usize,
     /// Other survivors.
     pub survived: usize,
 }
 
 impl Score {
-    /// The share that was killed of those that are not equal, in percent; 100 where there are none.
+    /// The percentage of killed mutants among those not known to be equal; 100 if there are none.
     pub fn percent(self) -> f64 {
         match self.killed + self.survived {
             0 => 100.0,
@@ -471,10 +481,10 @@ impl Score {
     }
 }
 
-/// The score of each class that has a mutant.
-pub fn scores(judged: &[Judged], reasons: &[Reason]) -> BTreeMap<Class, Score> {
+/// The score of each class with a mutant.
+pub fn scores(results: &[MutantResult], reasons: &[Reason]) -> BTreeMap<Class, Score> {
     let mut scores: BTreeMap<Class, Score> = BTreeMap::new();
-    for one in judged {
+    for one in results {
         let score = scores.entry(one.class).or_default();
         match one.verdict {
             Verdict::Killed(_) => score.killed += 1,
@@ -487,21 +497,21 @@ pub fn scores(judged: &[Judged], reasons: &[Reason]) -> BTreeMap<Class, Score> {
     scores
 }
 
-/// A reason why mutants survive: a line of a list of survivors, whose columns are separated by tabs.
+/// A reason why mutants survive: a line of a list of survivors, with tab-separated columns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reason {
-    /// Name of the program, with `*` for any characters.
+    /// Name of the program. `*` matches any characters.
     pub program: String,
     pub operator: String,
-    /// The original instruction, with `*` for any characters.
+    /// The original instruction. `*` matches any characters.
     pub text: String,
     pub reason: String,
-    /// It says why the mutant is right on all inputs, and so nothing can find it: it begins with `equal: `.
+    /// Whether the reason begins with `equal: `: the mutant is correct for all inputs, so no test can detect it.
     pub is_equal: bool,
 }
 
 impl Reason {
-    /// Reads a list; lines that begin with `#` are remarks.
+    /// Parses a list. Lines that begin with `#` are comments.
     pub fn list(text: &str) -> Result<Vec<Reason>, String> {
         let lines = text.lines().enumerate().filter(|(_, l)| !l.trim().is_empty() && !l.starts_with('#'));
         let read = |(n, line): (usize, &str)| {
@@ -520,24 +530,24 @@ impl Reason {
         lines.map(read).collect()
     }
 
-    /// Whether it is the reason of this survivor.
-    pub fn explains(&self, one: &Judged) -> bool {
+    /// Whether the reason applies to this survivor.
+    pub fn explains(&self, one: &MutantResult) -> bool {
         self.operator == one.operator && matches(&self.program, &one.program) && matches(&self.text, &one.text)
     }
 }
 
-/// Whether a text is as a pattern says, in which `*` stands for any characters.
+/// Whether a text matches a pattern, in which `*` matches any characters.
 pub fn matches(pattern: &str, text: &str) -> bool {
     let Some((head, rest)) = pattern.split_once('*') else { return pattern == text };
     let Some(text) = text.strip_prefix(head) else { return false };
     (0..=text.len()).any(|n| text.get(n..).is_some_and(|tail| matches(rest, tail)))
 }
 
-/// What is wrong between survivors and their reasons: one without a reason, a reason without a survivor; and mutants on
-/// which the simulator panicked.
-pub fn problems(judged: &[Judged], reasons: &[Reason]) -> Vec<String> {
+/// Returns the problems: survivors without a reason, reasons without a survivor, and mutants on which the simulator
+/// panicked.
+pub fn problems(results: &[MutantResult], reasons: &[Reason]) -> Vec<String> {
     let mut problems = vec![];
-    let survivors: Vec<&Judged> = judged.iter().filter(|j| j.verdict == Verdict::Survived).collect();
+    let survivors: Vec<&MutantResult> = results.iter().filter(|j| j.verdict == Verdict::Survived).collect();
     for j in &survivors {
         if !reasons.iter().any(|r| r.explains(j)) {
             problems.push(format!(
@@ -551,25 +561,25 @@ pub fn problems(judged: &[Judged], reasons: &[Reason]) -> Vec<String> {
             problems.push(format!("no longer survives: {}\t{}\t{}", r.program, r.operator, r.text));
         }
     }
-    for j in judged.iter().filter(|j| j.verdict == Verdict::Panicked) {
+    for j in results.iter().filter(|j| j.verdict == Verdict::Panicked) {
         problems.push(format!("the simulator panicked: {}\t{}\t{} (line {})", j.program, j.operator, j.text, j.line));
     }
     problems
 }
 
-/// How programs of the corpus become subjects.
+/// Converts programs of the corpus to subjects.
 pub struct Setup<'a> {
     pub tile_run: &'a Path,
     pub target: &'a str,
     pub level: u8,
     pub schedules: &'a [Option<u64>],
-    /// A folder for files.
+    /// A folder for temporary files.
     pub scratch: &'a Path,
 }
 
 impl Setup<'_> {
-    /// Compiles a program and finds its cases: its launch in the corpus, and of each kind of variant the first that the
-    /// reference interpreter and the compiled program can run.
+    /// Compiles a program and finds its cases: its launch in the corpus, and the first variant of each kind that both
+    /// the reference interpreter and the compiled program can run.
     pub fn subject(&self, program: &Program, launch: &Path) -> Result<Subject, String> {
         let folder =
             self.scratch.join(format!("{}.{}.O{}.{}", program.name, self.target, self.level, std::process::id()));
@@ -610,8 +620,8 @@ impl Setup<'_> {
         Ok(subject)
     }
 
-    /// Launches of a program with drawn numbers, on the ordinary schedule; of the first ones the arrays also end
-    /// elsewhere, where the reference interpreter and the compiled program can run that.
+    /// Launches of a program with random numbers, on the ordinary schedule. In the first ones the arrays also end
+    /// elsewhere, if both the reference interpreter and the compiled program can run that.
     pub fn drawn_cases(&self, program: &Program, launch: &Path, subject: &Subject) -> Result<Vec<Case>, String> {
         let folder = self.scratch.join(format!("{}.drawn.{}", program.name, std::process::id()));
         let launch = Launch::read(launch).map_err(|e| e.to_string())?;
@@ -634,7 +644,7 @@ impl Setup<'_> {
         Ok(cases)
     }
 
-    /// What the reference interpreter says that a variant leaves behind.
+    /// The results of a variant on the reference interpreter.
     fn reference(
         &self,
         program: &Program,

@@ -1,25 +1,26 @@
-//! NumPy's `.npy` files: reading and writing, for the element types that kernels take.
+//! Reads and writes NumPy's `.npy` files, for the element types that kernels take.
 //!
-//! A file is the magic `\x93NUMPY`, two bytes of version, the length of the header (two bytes in version 1, four in 2
-//! and 3), the header, which is a Python dictionary literal, and the elements. For 3 x 2 floats in C order:
+//! A file consists of the magic `\x93NUMPY`, a version of two bytes, the length of the header (two bytes in version
+//! 1, four in 2 and 3), the header, which is a Python dictionary literal, and the elements. For 3 x 2 floats in C
+//! order:
 //!
 //! ```text
 //! {'descr': '<f4', 'fortran_order': False, 'shape': (3, 2), }
 //! ```
 //!
-//! `descr` is byte order, kind and size. NumPy has no bf16 and no eight-bit floats: their bits come as `u2` and `u1`,
-//! or as `V2` and `V1` from packages that define them.
+//! `descr` is byte order, kind and size. NumPy lacks bf16 and 8-bit floats: their bits are stored as `u2` and `u1`,
+//! or as `V2` and `V1` by packages that define them.
 
 use crate::element::Element;
 use std::path::Path;
 
-/// An array as in a file. `data` has the elements in the order of `strides`, little-endian.
+/// The array in a file. `data` holds the elements in the order of `strides`, little-endian.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Array {
     /// Kind and size, as in `f4`.
     pub descr: String,
     pub shape: Vec<u64>,
-    /// First index fastest.
+    /// The first index varies fastest.
     pub fortran: bool,
     pub data: Vec<u8>,
 }
@@ -30,7 +31,7 @@ pub enum Error {
     Io(#[from] std::io::Error),
     #[error("not a .npy file")]
     Magic,
-    #[error("version {0}.{1} of the format is not known")]
+    #[error("unknown format version {0}.{1}")]
     Version(u8, u8),
     #[error("the file ends within its header")]
     Truncated,
@@ -45,7 +46,7 @@ pub enum Error {
 }
 
 impl Array {
-    /// In bytes.
+    /// Size of an element in bytes.
     pub fn item_size(&self) -> usize {
         size_of_descr(&self.descr).unwrap_or(1)
     }
@@ -59,7 +60,7 @@ impl Array {
         self.data.is_empty()
     }
 
-    /// Distance between neighbours along each dimension, in elements.
+    /// Distance between neighbors along each dimension, in elements.
     pub fn strides(&self) -> Vec<u64> {
         let mut strides = vec![0; self.shape.len()];
         let mut step = 1u64;
@@ -76,7 +77,7 @@ impl Array {
         strides
     }
 
-    /// The element type that `descr` says; bits without a meaning of their own count as unsigned integers.
+    /// The element type of `descr`. Opaque bits count as unsigned integers.
     pub fn element(&self) -> Element {
         use Element::*;
         match self.descr.as_str() {
@@ -148,7 +149,7 @@ impl Array {
             self.descr,
             if self.fortran { "True" } else { "False" }
         );
-        // The elements start at a multiple of 64 bytes; the header ends in a line break.
+        // The elements start at a multiple of 64 bytes; the header ends with a newline.
         let used = 10 + header.len() + 1;
         header.push_str(&" ".repeat(used.next_multiple_of(64) - used));
         header.push('\n');
@@ -164,7 +165,7 @@ impl Array {
     }
 }
 
-/// In bytes; `None` for what kernels have no use for.
+/// Size in bytes; `None` for types that kernels do not use.
 fn size_of_descr(descr: &str) -> Option<usize> {
     let size = match descr {
         "b1" | "i1" | "u1" | "V1" => 1,
@@ -176,7 +177,7 @@ fn size_of_descr(descr: &str) -> Option<usize> {
     Some(size)
 }
 
-/// Element type, order and shape out of the dictionary. Its three keys may come in any order.
+/// Parses element type, order and shape from the dictionary, whose three keys may be in any order.
 fn parse_header(text: &str) -> Result<(String, bool, Vec<u64>), Error> {
     let bad = Error::Header;
     let mut rest = text.trim().strip_prefix('{').ok_or(bad("no '{'"))?;
@@ -189,14 +190,14 @@ fn parse_header(text: &str) -> Result<(String, bool, Vec<u64>), Error> {
             }
             break;
         }
-        let (key, after) = quoted(rest).ok_or(bad("a key is no string"))?;
+        let (key, after) = quoted(rest).ok_or(bad("a key is not a string"))?;
         rest = after.trim_start().strip_prefix(':').ok_or(bad("no ':' after a key"))?.trim_start();
         match key {
             "descr" => {
                 if rest.starts_with('[') {
                     return Err(Error::Descr("a structure".into()));
                 }
-                let (value, after) = quoted(rest).ok_or(bad("'descr' is no string"))?;
+                let (value, after) = quoted(rest).ok_or(bad("'descr' is not a string"))?;
                 let big = value.starts_with('>');
                 let name = value.trim_start_matches(['<', '|', '=']);
                 if big || size_of_descr(name).is_none() {
@@ -208,13 +209,13 @@ fn parse_header(text: &str) -> Result<(String, bool, Vec<u64>), Error> {
             "fortran_order" => {
                 let (value, after) = match rest.strip_prefix("True") {
                     Some(after) => (true, after),
-                    None => (false, rest.strip_prefix("False").ok_or(bad("'fortran_order' is no truth value"))?),
+                    None => (false, rest.strip_prefix("False").ok_or(bad("'fortran_order' is not a truth value"))?),
                 };
                 fortran = Some(value);
                 rest = after;
             }
             "shape" => {
-                let open = rest.strip_prefix('(').ok_or(bad("'shape' is no tuple"))?;
+                let open = rest.strip_prefix('(').ok_or(bad("'shape' is not a tuple"))?;
                 let (inner, after) = open.split_once(')').ok_or(bad("'shape' has no end"))?;
                 let items = inner.split(',').map(str::trim).filter(|s| !s.is_empty());
                 let dims: Result<Vec<u64>, _> = items.map(|s| s.trim_end_matches('L').parse()).collect();
@@ -298,7 +299,7 @@ mod tests {
             (file("{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999, 99999999999)}", &[]), "too large"),
             (file("{'descr'", &[]), "no ':'"),
             (file("{'what': 1}", &[]), "unknown key"),
-            (file("{\u{e9}", &[]), "no string"),
+            (file("{\u{e9}", &[]), "not a string"),
             (file("{'descr': '<f4'} x", &[]), "text after"),
         ];
         for (bytes, message) in table {

@@ -1,24 +1,25 @@
-//! Whether the orders that a program asks for arrive in its PTX.
+//! Checks that the PTX of a program contains the memory orders that the program requires.
 //!
-//! An atomic update, or a load or store with an order, says what it acquires and releases, and for whom. A launch does
-//! not show that an order is lost unless another block depends on it just then. This check needs no launch: it compares
-//! the operations of a module with the instructions of the same source line.
+//! An atomic update, or an ordered load or store, specifies what it acquires and releases, and in which scope. A
+//! launch reveals a lost order only if another block happens to depend on it. This check does not need a launch: it
+//! compares the operations of a module with the instructions of the same source line.
 //!
-//! | the operations of a line | the instructions of the line |
-//! |---|---|
-//! | relaxed or stronger, in a scope | all that are not weak name at least this scope |
-//! | release behind an access | each of them releases, or a fence of the line stands before it |
-//! | release behind an access of another thread | a barrier of the block is between the two as well |
-//! | acquire, seen by anyone | each of them acquires, a fence of the line is behind it, or no access comes after |
+//!  the operations of a line | the instructions of the line |
+//! ---|---|
+//!  relaxed or stronger, in a scope | all that are not weak have at least this scope |
+//!  release after an access | each of them releases, or a fence of the line precedes it |
+//!  release after an access of another thread | additionally, a block barrier is between the two |
+//!  acquire, with an observer | each of them acquires, a fence of the line follows it, or no access comes after |
 //!
-//! Where operations of a line differ, what all of them ask for is compared. Code that tells no lines is not checked.
+//! If the operations of a line differ, only their common requirements are checked. Code without line information is
+//! not checked.
 
 use ptx_sim::ir::{BarKind, BitOp, Cmp, Function, Imm, Inst, Op, Operand, RegId, Scope, Sem, Space, Special, Type};
 use ptx_sim::timing::LineTable;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use tile_bytecode::{AttrValue, Body, DebugAttr, DebugId, OpId, ReadError, ReadOptions, ValueId};
 
-/// What the operations of a line ask for.
+/// The requirements of a line's operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Order {
     pub acquire: bool,
@@ -26,10 +27,10 @@ pub struct Order {
     pub scope: Scope,
 }
 
-/// Of each file and line of the source with such operations, what all of them ask for.
+/// The common requirements of each source line with such operations, by file and line.
 pub type Orders = BTreeMap<(String, u32), Order>;
 
-/// The orders of a module in bytecode.
+/// The requirements of a module in bytecode.
 pub fn asked_for(bytecode: &[u8]) -> Result<Orders, ReadError> {
     let module = tile_bytecode::read(bytecode, &ReadOptions::default())?;
     let mut orders = Orders::new();
@@ -41,7 +42,7 @@ pub fn asked_for(bytecode: &[u8]) -> Result<Orders, ReadError> {
 
 fn add_orders(module: &tile_bytecode::Module, body: &Body, orders: &mut Orders) {
     let used: HashSet<ValueId> = body.all_ops().flat_map(|op| op.operands().collect::<Vec<_>>()).collect();
-    // What makes each value; values that no operation makes are arguments of blocks.
+    // The operation that defines each value. Other values are block arguments.
     let mut makers = HashMap::new();
     for op in body.all_ops() {
         makers.extend(op.results().map(|value| (value, op.id)));
@@ -53,7 +54,7 @@ fn add_orders(module: &tile_bytecode::Module, body: &Body, orders: &mut Orders) 
             }
         };
         let Some(semantics) = value("memory_ordering_semantics") else { continue };
-        let place = op.location().and_then(|location| place(module, location));
+        let place = op.location().and_then(|location| source_line(module, location));
         let (Some(mut order), Some(place)) = (order(semantics, value("memory_scope")), place) else { continue };
         order.acquire &= op.results().any(|result| used.contains(&result));
         // The token is the last operand.
@@ -69,7 +70,7 @@ fn add_orders(module: &tile_bytecode::Module, body: &Body, orders: &mut Orders) 
     }
 }
 
-/// Whether an access may be behind a token.
+/// Whether a token may be ordered after an access.
 fn publishes(body: &Body, makers: &HashMap<ValueId, OpId>, token: ValueId) -> bool {
     let (mut next, mut seen) = (vec![token], HashSet::new());
     while let Some(token) = next.pop() {
@@ -85,7 +86,7 @@ fn publishes(body: &Body, makers: &HashMap<ValueId, OpId>, token: ValueId) -> bo
     false
 }
 
-/// By the numbers of the schema; none for a weak access.
+/// Decodes the schema's numbers; `None` for a weak access.
 fn order(semantics: u32, scope: Option<u32>) -> Option<Order> {
     let (acquire, release) = match semantics {
         1 => (false, false),
@@ -102,8 +103,8 @@ fn order(semantics: u32, scope: Option<u32>) -> Option<Order> {
     Some(Order { acquire, release, scope })
 }
 
-/// The file's name and the line of a location: of inlined code, where it was written.
-fn place(module: &tile_bytecode::Module, location: DebugId) -> Option<(String, u32)> {
+/// File name and line of a location. Inlined code has its original location.
+fn source_line(module: &tile_bytecode::Module, location: DebugId) -> Option<(String, u32)> {
     let name_of = |file: DebugId| match module.debug.get(file.index())? {
         DebugAttr::File { name, .. } => Some(module.text(*name)),
         _ => None,
@@ -112,7 +113,7 @@ fn place(module: &tile_bytecode::Module, location: DebugId) -> Option<(String, u
         DebugAttr::Loc { file, line, .. } => (module.text(*file), *line),
         DebugAttr::SpecLoc { file, line, .. } => (name_of((*file)?)?, *line),
         DebugAttr::CallSite { callee, .. } | DebugAttr::SpecCallSite { callee, .. } => {
-            return place(module, (*callee)?);
+            return source_line(module, (*callee)?);
         }
         _ => return None,
     };
@@ -123,7 +124,7 @@ fn base_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// What an instruction does for the order of memory.
+/// The effect of an instruction on memory order.
 enum Effect {
     Access(Order),
     Fence(Order),
@@ -143,7 +144,7 @@ fn effect(op: &Op) -> Option<Effect> {
     }
 }
 
-/// What is missing in PTX that tells the lines of the module that the orders are of.
+/// Returns the orders that are missing in PTX with the line information of the module.
 pub fn missing(orders: &Orders, module: &ptx_sim::Module) -> Vec<String> {
     let table = LineTable::of(&module.source);
     let mut missing = vec![];
@@ -169,7 +170,7 @@ pub fn missing(orders: &Orders, module: &ptx_sim::Module) -> Vec<String> {
     missing
 }
 
-/// What an access lacks.
+/// Describes what an access lacks.
 fn lacks(
     order: &Order,
     has: &Order,
@@ -198,8 +199,8 @@ fn lacks(
     None
 }
 
-/// Whether an access of memory that others see may be executed after an instruction, beside those of its line, which
-/// may be other elements of the same update.
+/// Whether an access to memory that other threads observe may execute after an instruction. Accesses of the same line
+/// do not count, because they may be other elements of the same update.
 fn followed_by_access(function: &Function, from: usize, line: &[(usize, Effect)]) -> bool {
     let (mut seen, mut next) = (vec![false; function.body.len()], vec![from + 1]);
     while let Some(at) = next.pop() {
@@ -216,8 +217,8 @@ fn followed_by_access(function: &Function, from: usize, line: &[(usize, Effect)]
     false
 }
 
-/// Whether other threads may have accessed memory since the last barrier before an instruction. That the same single
-/// thread did both is seen by their guards.
+/// Whether other threads may have accessed memory since the last barrier before an instruction. The guards show
+/// whether the same single thread did both.
 fn follows_other_threads(function: &Function, from: usize, line: &[(usize, Effect)]) -> bool {
     let mut before = vec![vec![]; function.body.len()];
     for at in 0..function.body.len() {
@@ -254,10 +255,10 @@ fn registers(destination: &Operand) -> Vec<RegId> {
     }
 }
 
-/// Which threads of a block execute instructions, as far as guards tell it.
+/// Determines from the guards which threads of a block execute instructions.
 struct Guards<'a> {
     function: &'a Function,
-    /// The instruction that writes a register, where it is one.
+    /// The instruction that writes a register, if there is only one.
     written: HashMap<RegId, Option<usize>>,
 }
 
@@ -273,14 +274,14 @@ impl Guards<'_> {
         Guards { function, written }
     }
 
-    /// What writes a register before an instruction, and its other operands.
+    /// The instruction that writes a register, and its other operands, if it comes before an instruction.
     fn writer(&self, register: RegId, before: usize) -> Option<(usize, &Op, &[Operand])> {
         let at = (*self.written.get(&register)?).filter(|at| *at < before)?;
         let inst = &self.function.body[at];
         Some((at, &inst.op, &inst.args[1..]))
     }
 
-    /// The thread that alone executes an instruction.
+    /// The thread that alone executes an instruction, if there is one.
     fn single_thread(&self, inst: &Inst) -> Option<u32> {
         let threads = self.function.directives.reqntid.map_or(1024, |extents| extents.iter().product());
         let guard = inst.guard.filter(|guard| !guard.negated)?;
@@ -303,7 +304,7 @@ impl Guards<'_> {
         None
     }
 
-    /// What a register holds in a thread before an instruction, if that follows from `%tid.x`.
+    /// The value of a register in a thread before an instruction, if it follows from `%tid.x`.
     fn of_thread(&self, register: RegId, before: usize, thread: u32) -> Option<u32> {
         let (at, op, operands) = self.writer(register, before)?;
         let value = |operand: &Operand| match operand {
@@ -322,7 +323,7 @@ impl Guards<'_> {
     }
 }
 
-/// Whether an instruction accesses memory that others see.
+/// Whether an instruction accesses memory that other threads observe.
 fn accesses(inst: &Inst) -> bool {
     let global = |space| matches!(space, Space::Global | Space::Generic);
     match &inst.op {
@@ -332,7 +333,7 @@ fn accesses(inst: &Inst) -> bool {
     }
 }
 
-/// What may be executed after an instruction; behind the last one is none.
+/// The instructions that may execute next; none after the last.
 fn successors(function: &Function, at: usize) -> impl Iterator<Item = usize> {
     let inst = &function.body[at];
     let target = inst.args.iter().find_map(|a| match a {
@@ -351,7 +352,7 @@ mod tests {
 
     const ACQUIRE_RELEASE: Order = Order { acquire: true, release: true, scope: Scope::Gpu };
 
-    /// What is missing of an order of line 7 in a function with these instructions.
+    /// The missing parts of an order of line 7 in a function with these instructions.
     fn check(order: Order, body: &str) -> Vec<String> {
         let text = format!(
             ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p) {{\n.reg .b32 %r<9>;\n\
@@ -391,7 +392,7 @@ mod tests {
         }
     }
 
-    /// A thread releases what others have done only behind a barrier.
+    /// A thread releases the accesses of other threads only after a barrier.
     #[test]
     fn releases_of_other_threads() {
         let release = Order { acquire: false, ..ACQUIRE_RELEASE };
@@ -424,7 +425,7 @@ mod tests {
         }
     }
 
-    /// Nothing can be acquired where nothing is accessed any more.
+    /// An acquire has no effect if no access follows.
     #[test]
     fn the_last_access_need_not_acquire() {
         let last = "red.release.gpu.global.add.u32 [%rd1], 1;";

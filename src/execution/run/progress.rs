@@ -6,7 +6,8 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-/// Draws finished blocks on standard error until it is dropped. Does nothing where that is no terminal.
+/// Shows the number of finished blocks on standard error until it is dropped. Does nothing if standard error is not a
+/// terminal.
 pub struct Bar {
     worker: Option<(Arc<Stop>, JoinHandle<()>)>,
 }
@@ -29,7 +30,7 @@ impl Bar {
         let stop = Arc::new(Stop::default());
         let seen = stop.clone();
         let worker = thread::spawn(move || {
-            // Launches that end soon leave no trace on the screen.
+            // A short launch does not show a bar.
             let mut drawn = false;
             let mut guard = seen.lock.lock().unwrap_or_else(|e| e.into_inner());
             loop {
@@ -41,7 +42,7 @@ impl Bar {
                     break;
                 }
                 eprint!("\r{}", draw(done.load(Ordering::Relaxed), total));
-                // A terminal that went away is no reason to stop.
+                // A closed terminal is not a reason to stop.
                 let _ = std::io::stderr().flush();
                 drawn = true;
             }

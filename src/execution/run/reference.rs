@@ -1,8 +1,7 @@
 //! Runs a launch on the reference interpreter.
 //!
-//! Arguments become entry parameters by the same convention as on the simulated device (see [`crate::execute`]); the
-//! grid, entry and expectations of the launch mean the same too. Threads of a block and shared memory mean nothing
-//! here.
+//! Arguments become entry parameters by the same convention as on the simulated device (see [`crate::execute`]).
+//! Grid, entry and expectations of the launch have the same meaning; the CTA size and shared memory are ignored.
 
 use crate::execute::{Error, Outcome, describe, extents_and_strides, parameter_hint};
 use crate::launch::{Argument, ArrayArgument, Launch};
@@ -14,27 +13,27 @@ use tile_interp::machine::{BrokenPromise, Limits, Machine};
 use tile_interp::program::Program;
 use tile_interp::scalar::Scalar;
 
-/// Reads Tile IR as a program of the interpreter. The binary that links MLIR has one.
+/// Parses Tile IR into a program of the interpreter. The binary that links MLIR provides one.
 pub type Reader<'a> = dyn Fn(&[u8], InputKind, &mut dyn FnMut(Diagnostic)) -> Result<Program, CompileError> + 'a;
 
-/// What a launch left behind.
+/// The results of a launch.
 #[derive(Debug)]
-pub struct Left {
+pub struct ReferenceResults {
     pub outcome: Outcome,
-    /// The elements of all arrays, with what the language promises of each.
+    /// The elements of all arrays, with the precision that the language promises for each.
     pub promised: Vec<Vec<Vec<Scalar>>>,
-    /// What was decided by an element that may have other values: then nothing is known of the results.
+    /// A decision that depended on an undetermined element. If set, the results are unknown.
     pub guess: Option<String>,
 }
 
-/// Runs a launch once, and tells `note` of promises that did not hold if that is no error. The launch's arrays are not
-/// changed.
+/// Runs a launch once, and passes broken promises that are not errors to `note`. The launch's arrays are not
+/// modified.
 pub fn execute(
     program: &Program,
     launch: &Launch,
     limits: Limits,
     note: &mut dyn FnMut(&BrokenPromise),
-) -> Result<Left, Error> {
+) -> Result<ReferenceResults, Error> {
     let names = || program.entries.iter().map(|e| e.name.as_str()).collect::<Vec<_>>().join(", ");
     let entry = match &launch.entry {
         Some(name) => program
@@ -85,11 +84,11 @@ pub fn execute(
     }
     let outcome =
         Outcome { arrays, variables: BTreeMap::new(), report: Report { output: report.output, ..Report::default() } };
-    Ok(Left { outcome, promised, guess: report.guess })
+    Ok(ReferenceResults { outcome, promised, guess: report.guess })
 }
 
-/// Brings an array to memory as the simulated device has it: where nobody has written are zeros that are unknown.
-fn place(machine: &mut Machine<'_>, name: &str, a: &ArrayArgument) -> u64 {
+/// Copies an array to memory as on the simulated device. Memory that is not initialized holds zeros that are unknown.
+fn upload(machine: &mut Machine<'_>, name: &str, a: &ArrayArgument) -> u64 {
     let data = &a.array.data;
     if !a.unwritten && a.extents.is_none() {
         return machine.memory.allocate(name, data.clone());
@@ -104,12 +103,12 @@ fn place(machine: &mut Machine<'_>, name: &str, a: &ArrayArgument) -> u64 {
     address
 }
 
-/// Appends the parameters of an argument, as bits; returns where its arrays lie.
+/// Appends the parameters of an argument, as bits. Returns the addresses of its arrays.
 fn flatten(machine: &mut Machine<'_>, name: &str, argument: &Argument, out: &mut Vec<u64>) -> Result<Vec<u64>, Error> {
     let bits = |bytes: &[u8]| bytes.iter().rev().fold(0, |w, b| w << 8 | u64::from(*b));
     Ok(match argument {
         Argument::Buffer(a) => {
-            let address = place(machine, name, a);
+            let address = upload(machine, name, a);
             out.push(address);
             vec![address]
         }
@@ -119,13 +118,13 @@ fn flatten(machine: &mut Machine<'_>, name: &str, argument: &Argument, out: &mut
             vec![]
         }
         Argument::Array(a) => {
-            let address = place(machine, name, a);
+            let address = upload(machine, name, a);
             out.push(address);
             out.extend(extents_and_strides(a));
             vec![address]
         }
         Argument::Multicast(members) => {
-            let allocate = |(i, a): (usize, &ArrayArgument)| place(machine, &format!("{name}[{i}]"), a);
+            let allocate = |(i, a): (usize, &ArrayArgument)| upload(machine, &format!("{name}[{i}]"), a);
             let addresses: Vec<u64> = members.iter().enumerate().map(allocate).collect();
             out.push(machine.memory.multicast(&addresses, members[0].array.data.len() as u64));
             out.extend(extents_and_strides(&members[0]));
@@ -135,7 +134,7 @@ fn flatten(machine: &mut Machine<'_>, name: &str, argument: &Argument, out: &mut
             let mut words = vec![];
             let mut addresses = vec![];
             for (i, a) in list.iter().enumerate() {
-                let address = place(machine, &format!("{name}[{i}]"), a);
+                let address = upload(machine, &format!("{name}[{i}]"), a);
                 words.push(address);
                 words.extend(extents_and_strides(a));
                 addresses.push(address);

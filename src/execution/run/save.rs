@@ -1,4 +1,4 @@
-//! Writes a launch as a description with its arrays: the reverse of [`Launch::read`].
+//! Writes a launch as a description with its arrays: the inverse of [`Launch::read`].
 
 use crate::launch::{Argument, ArrayArgument, Expect, Launch, MapParams, Match, Tolerance};
 use crate::npy::Array;
@@ -7,10 +7,9 @@ use std::io;
 use std::path::Path;
 
 impl Launch {
-    /// Writes `launch.json` and, beside it, `arg<n>.npy` for the arrays and `want<n>.npy` for what is expected of them
-    /// (`arg<n>_<i>.npy` and `want<n>_<i>.npy` in lists
-    /// and objects). The folder is made where there is none. A kernel in the
-    /// folder is named relative to it.
+    /// Writes `launch.json`, `arg<n>.npy` for the arrays, and `want<n>.npy` for their expected contents
+    /// (`arg<n>_<i>.npy` and `want<n>_<i>.npy` in lists and objects). Creates the folder if necessary. A kernel in
+    /// the folder is named relative to it.
     pub fn write(&self, folder: &Path) -> io::Result<()> {
         std::fs::create_dir_all(folder)?;
         let mut root = Map::new();
@@ -56,7 +55,7 @@ impl Launch {
     }
 }
 
-/// Writes an array and returns its file's name.
+/// Writes an array and returns its file name.
 fn file(folder: &Path, name: String, array: &Array) -> io::Result<Value> {
     array.write(&folder.join(&name))?;
     Ok(name.into())
@@ -74,7 +73,7 @@ fn describe(folder: &Path, n: usize, argument: &Argument) -> io::Result<Value> {
         Ok(out)
     };
     Ok(match argument {
-        // The bits are exact where a decimal number might not be.
+        // The bits are exact, unlike a decimal number.
         Argument::Scalar { element, bytes } => {
             let digits: String = bytes.iter().rev().map(|b| format!("{b:02x}")).collect();
             json!({ element.name(): format!("0x{digits}") })

@@ -1,4 +1,4 @@
-//! The command as a whole, with a compiler that takes PTX for its input.
+//! Tests of the whole command, with a compiler that accepts PTX as its input.
 
 use crate::launch::{Argument, Launch};
 use crate::npy::Array;
@@ -8,9 +8,9 @@ use std::path::Path;
 use tile_driver::Diagnostic;
 use tile_interface::{CompileError, CompileOutput, CompileRequest, InputKind};
 use tile_interp::program::{AccessOrder, Entry, FloatMode, Op, OpKind, Program, Promise, Value};
-use tile_interp::types::{Cut, Element, Number, TensorType, TileType, Type, ViewType};
+use tile_interp::types::{Element, Number, TensorType, TileType, Tiling, Type, ViewType};
 
-/// `y[i] = a * x[i] + y[i]` for 32-bit floats, one thread an element, 32 threads a block; arrays of rank 1.
+/// `y[i] = a * x[i] + y[i]` for 32-bit floats: one thread per element, 32 threads per block, arrays of rank 1.
 const SAXPY: &str = "
 .version 8.8
 .target sm_90
@@ -51,7 +51,7 @@ fn compiler(request: &CompileRequest<'_>, report: &mut dyn FnMut(Diagnostic)) ->
         report(Diagnostic::new(tile_diag::Severity::Error, "this is bad"));
         return Err(CompileError::Failed);
     }
-    // With two of the optional passes or more, a program that says so is compiled to something else.
+    // A program marked `spoilt` is miscompiled if at least two optional passes run.
     let limit = request.pipeline_options.iter().find(|(name, _)| name == "pass-limit");
     let is_spoilt = text.contains("spoilt") && limit.is_none_or(|(_, n)| n.parse::<u32>().unwrap() >= 2);
     if text.contains("gap") && limit.is_some_and(|(_, n)| n == "1") {
@@ -65,13 +65,13 @@ fn optional_passes(_: &CompileRequest<'_>) -> Result<Vec<String>, CompileError> 
     Ok(["tidy", "spoil", "polish"].map(str::to_owned).to_vec())
 }
 
-/// One program, whatever the input: `y[i] = x[i] + x[i]` of 16 elements in each tile block. If the input says so, it
-/// promises that extents are multiples of 64.
+/// Returns the same program for any input: `y[i] = x[i] + x[i]` for 16 elements in each tile block. If the input asks
+/// for it, the program promises that extents are multiples of 64.
 fn reader(input: &[u8], _: InputKind, _: &mut dyn FnMut(Diagnostic)) -> Result<Program, CompileError> {
     let mut entry = Entry { name: "twice".into(), ..Entry::default() };
     let tensor = TensorType { element: Number::F32, shape: vec![None], strides: vec![Some(1)] };
-    let cut = Cut::Partition { dim_map: vec![0] };
-    let view = ViewType { tile: vec![16], tensor: tensor.clone(), cut, padding: None };
+    let tiling = Tiling::Partition { dim_map: vec![0] };
+    let view = ViewType { tile: vec![16], tensor: tensor.clone(), tiling, padding: None };
     let pointer = Type::Tile(TileType::new(&[], Element::Pointer(Number::F32)));
     let scalar = Type::Tile(TileType::scalar(Number::I32));
     let tile = Type::Tile(TileType::of(&[16], Number::F32));
@@ -81,7 +81,7 @@ fn reader(input: &[u8], _: InputKind, _: &mut dyn FnMut(Diagnostic)) -> Result<P
         entry.body.ops.push(op.clone());
         op.results
     };
-    // Parameters are defined by an op that is taken out again.
+    // Parameters are defined by an op that is removed afterwards.
     let p = op(OpKind::Return, &[], &[&pointer, &scalar, &scalar, &pointer, &scalar, &scalar]);
     let id = op(OpKind::GetTileBlockId, &[], &[&scalar, &scalar, &scalar])[0];
     let mut views = vec![];
@@ -112,8 +112,8 @@ fn the_reference_engine_runs_the_launch() {
     assert_eq!(Array::read(&dir.path().join("out/y.npy")).unwrap(), floats(&doubled));
     let (status, text) = tile_run(dir.path(), &words.replace("--grid 3", "--grid 4"));
     assert_eq!(status, 6, "{text}");
-    assert!(text.contains("reference: twice: 'load_view_tko' in tile block (3, 0, 0): undefined behaviour"), "{text}");
-    assert!(text.contains("whose index space has 3: ") && text.contains("--outside=masked"), "{text}");
+    assert!(text.contains("reference: twice: 'load_view_tko' in tile block (3, 0, 0): undefined behavior"), "{text}");
+    assert!(text.contains("the index space has size 3; ") && text.contains("--outside=masked"), "{text}");
     assert_eq!(tile_run(dir.path(), &words.replace("--grid 3", "--grid 4 --outside masked")), (0, String::new()));
     assert_eq!(Array::read(&dir.path().join("out/y.npy")).unwrap(), floats(&doubled));
     assert_eq!(tile_run(dir.path(), &words.replace("--grid 3", "--grid 4 --outside=undefined")).0, 6);
@@ -124,7 +124,7 @@ fn the_reference_engine_runs_the_launch() {
         "{text}"
     );
     let (status, text) = tile_run(dir.path(), "@k.mlir --engine fast --grid 3 @x.npy");
-    assert_eq!((status, text.contains("there is no engine 'fast'")), (1, true), "{text}");
+    assert_eq!((status, text.contains("unknown engine 'fast'")), (1, true), "{text}");
 }
 
 #[test]
@@ -132,16 +132,16 @@ fn broken_promises_are_errors_or_told_or_ignored() {
     let dir = folder();
     fs::write(dir.path().join("p.mlir"), "promise").unwrap();
     fs::write(dir.path().join("free.ptx"), ".version 8.8\n.target sm_90\n.visible .entry k() { ret; }").unwrap();
-    let broken = "element 0 is 0x28, against the promise div_by<64>";
+    let broken = "element 0 is 0x28, which breaks the promise div_by<64>";
     for (option, status, said) in [
-        ("", 6, format!("error: reference: twice: 'assume' in tile block (0, 0, 0): undefined behaviour: {broken}\n")),
+        ("", 6, format!("error: reference: twice: 'assume' in tile block (0, 0, 0): undefined behavior: {broken}\n")),
         (
             "--promises=check",
             6,
-            format!("error: reference: twice: 'assume' in tile block (0, 0, 0): undefined behaviour: {broken}\n"),
+            format!("error: reference: twice: 'assume' in tile block (0, 0, 0): undefined behavior: {broken}\n"),
         ),
-        // Two promises in each of three tile blocks, of one place in the source.
-        ("--promises report", 0, format!("warning: twice: in tile block (0, 0, 0): {broken} (and 5 times more)\n")),
+        // Two promises in each of three tile blocks, at a single source location.
+        ("--promises report", 0, format!("warning: twice: in tile block (0, 0, 0): {broken} (and 5 more times)\n")),
         ("--promises=trust", 0, String::new()),
     ] {
         let words = format!("@p.mlir --engine reference {option} --grid 3 @x.npy @y.npy");
@@ -150,16 +150,16 @@ fn broken_promises_are_errors_or_told_or_ignored() {
     for (words, said) in [
         (
             "@p.mlir --engine reference --promises=no --grid 3",
-            "--promises: 'no' is not possible (trust, check, report)",
+            "--promises: unknown value 'no' (expected trust, check or report)",
         ),
         ("@free.ptx --promises=trust --grid 1", "need --engine=reference, --check-each or --check-against"),
         ("@free.ptx --outside=masked --grid 1", "need --engine=reference, --check-each or --check-against"),
-        ("@p.mlir --engine reference --outside=no --grid 3", "--outside: 'no' is not possible (masked, undefined)"),
+        ("@p.mlir --engine reference --outside=no --grid 3", "--outside: unknown value 'no' (expected masked or"),
     ] {
         let (status, text) = tile_run(dir.path(), words);
         assert_eq!((status, text.contains(said)), (1, true), "{text}");
     }
-    // Where results are compared with the interpreter's too.
+    // Also when results are compared with the interpreter's.
     let twice = SAXPY.replace(".param .f32 a, ", "").replace("ld.param.b32 %f1, [a];", "mov.f32 %f1, 0f3F800000;");
     fs::write(dir.path().join("t.ptx"), twice.replace("%f1, %f2, %f3", "%f1, %f2, %f2")).unwrap();
     let words = "--check-against @p.mlir @t.ptx --grid 3 @x.npy @y.npy";
@@ -183,7 +183,7 @@ fn folder() -> tempfile::TempDir {
     dir
 }
 
-/// The arguments in `words`; `@` before a name puts it into the folder.
+/// The arguments in `words`. `@` before a name prefixes the folder.
 fn arguments(dir: &Path, words: &str) -> Vec<OsString> {
     let place = |w: &str| match w.split_once('@') {
         Some((before, name)) => format!("{before}{}", dir.join(name).display()),
@@ -195,14 +195,14 @@ fn arguments(dir: &Path, words: &str) -> Vec<OsString> {
 const TOOLS: crate::Tools<'static> =
     crate::Tools { compiler: &compiler, reader: &reader, optional_passes: &optional_passes };
 
-/// Status and standard error of `tile-run`.
+/// Exit status and standard error of `tile-run`.
 fn tile_run(dir: &Path, words: &str) -> (u8, String) {
     let (mut out, mut err) = (vec![], vec![]);
     let status = crate::run(&arguments(dir, words), TOOLS, &mut out, &mut err);
     (status, String::from_utf8(err).unwrap())
 }
 
-/// Whether a program has a defect, and what is said of it.
+/// Decides whether a program has the defect, and explains the answer.
 #[test]
 fn a_program_is_of_interest_while_it_has_the_defect() {
     let dir = folder();
@@ -215,7 +215,7 @@ fn a_program_is_of_interest_while_it_has_the_defect() {
     let write = |text: &str| fs::write(dir.path().join("k.mlir"), text).unwrap();
     let twice = SAXPY.replace(".param .f32 a, ", "").replace("ld.param.b32 %f1, [a];", "mov.f32 %f1, 0f3F800000;");
     let right = twice.replace("%f1, %f2, %f3", "%f1, %f2, %f2");
-    // The compiler's mistake is about a sum with the third register, which holds `x` here.
+    // The miscompilation affects a sum with the third register, which holds `x` here.
     let spoilt = format!("// spoilt\n{}", twice.replace("%f3, [%rd5]", "%f3, [%rd4]"));
     let launch = "--grid 3 @x.npy @y.npy @k.mlir";
 
@@ -234,9 +234,9 @@ fn a_program_is_of_interest_while_it_has_the_defect() {
     write("bad");
     let (answer, why) = asked(&format!("--wrong --explain {launch}"), None);
     assert_eq!((answer, why.as_str()), (0, "not interesting: it does not compile: this is bad\n"));
-    // What the interpreter finds undefined is no defect of the compiler.
+    // Undefined behavior that the interpreter finds is not a defect of the compiler.
     let (answer, why) = asked("--wrong --explain --grid 4 @x.npy @y.npy @k.mlir", None);
-    assert!(answer == 0 && why.contains("undefined behaviour"), "{why}");
+    assert!(answer == 0 && why.contains("undefined behavior"), "{why}");
 
     write(&spoilt);
     for (pass, expected) in [("tidy", 0), ("spoil", 1), ("polish", 0)] {
@@ -244,7 +244,7 @@ fn a_program_is_of_interest_while_it_has_the_defect() {
         assert_eq!(answer, expected, "{pass}: {why}");
     }
     let (answer, why) = asked(&format!("--wrong-pass paint {launch}"), None);
-    assert!(answer == 0 && why.contains("no optional pass 'paint'; there are tidy, spoil, polish"), "{why}");
+    assert!(answer == 0 && why.contains("'paint' (the optional passes are tidy, spoil, polish)"), "{why}");
 
     write("bad");
     assert_eq!(asked("--fails @k.mlir", None).0, 1);
@@ -255,7 +255,7 @@ fn a_program_is_of_interest_while_it_has_the_defect() {
     assert_eq!(asked("--fails --explain @k.mlir", Some(11)).1, "interesting: the compiler crashed with signal 11\n");
     assert_eq!(asked(&format!("--wrong {launch}"), Some(11)).0, 0);
 
-    // A mistake must not make every program interesting.
+    // A mistake on the command line must not make every program interesting.
     for (words, expected) in [
         ("--grid 3 @x.npy @y.npy @k.mlir", "one of --wrong, --wrong-pass and --fails"),
         ("--wrong --fails @k.mlir", "one of --wrong, --wrong-pass and --fails"),
@@ -282,14 +282,14 @@ fn the_pass_that_makes_results_wrong_is_named() {
     assert_eq!(tile_run(dir.path(), "--check-each --launch @launch.json"), (0, String::new()));
     fs::write(dir.path().join("k.mlir"), format!("// spoilt\n{SAXPY}")).unwrap();
     let (status, said) = tile_run(dir.path(), "--check-each --launch @launch.json");
-    assert_eq!((status, said.contains("wrong behind 'spoil', and right before it")), (7, true), "{said}");
-    // A step that does not compile says nothing about the same code behind it.
+    assert_eq!((status, said.contains("wrong after 'spoil' and right before it")), (7, true), "{said}");
+    // A step that does not compile must not reuse the verdict of equal code before it.
     fs::write(dir.path().join("k.mlir"), format!("// gap\n{SAXPY}")).unwrap();
     assert_eq!(tile_run(dir.path(), "--check-each --launch @launch.json"), (0, String::new()));
     fs::write(dir.path().join("k.mlir"), SAXPY.replace("fma.rn.f32 %f4, %f1", "fma.rn.f32 %f4, %f2")).unwrap();
     let (status, said) = tile_run(dir.path(), "--check-each --launch @launch.json");
     assert_eq!((status, said.contains("without optional passes too")), (7, true), "{said}");
-    // The interpreter says what is expected where nobody else does.
+    // The interpreter provides the expected results if nothing else does.
     let twice = SAXPY.replace(".param .f32 a, ", "").replace("ld.param.b32 %f1, [a];", "mov.f32 %f1, 0f3F800000;");
     fs::write(dir.path().join("k.mlir"), twice.replace("%f1, %f2, %f3", "%f1, %f2, %f2")).unwrap();
     let words = "--check-each @k.mlir --grid 3 @x.npy @y.npy";
@@ -303,7 +303,7 @@ fn the_pass_that_makes_results_wrong_is_named() {
     assert_eq!(tile_run(dir.path(), "--tolerance 1 @k.mlir --grid 1").0, 1);
 }
 
-/// The interpreter runs another file than the one that is run here.
+/// The interpreter runs another file than the simulator.
 #[test]
 fn images_are_compared_with_a_program() {
     let dir = folder();
@@ -318,10 +318,10 @@ fn images_are_compared_with_a_program() {
     for wrong in ["--engine reference", "--timing", "--check-each"] {
         assert_eq!(tile_run(dir.path(), &format!("{words} {wrong}")).0, 1, "{wrong}");
     }
-    // By what the language promises, doubling is exact.
+    // The language defines the result of doubling exactly.
     let (status, said) = tile_run(dir.path(), &format!("{words} --tolerance promised"));
     assert_eq!((status, said.starts_with("error: plain schedule: arg 1: 39 of 40 wrong")), (7, true), "{said}");
-    // Of arrays that are passed in part, the part is compared, and not what the file has besides.
+    // For an array that is passed in part, only that part is compared.
     let part = r#"{"array": "FILE", "extents": [20]}"#;
     let args = format!("[{}, {}]", part.replace("FILE", "x.npy"), part.replace("FILE", "y.npy"));
     fs::write(dir.path().join("part.json"), format!(r#"{{"grid": [2], "args": {args}}}"#)).unwrap();
@@ -342,7 +342,7 @@ fn arrays_are_written_back() {
         let (status, err) = tile_run(dir.path(), &words);
         assert_eq!(status, 0, "{err}");
         assert!(err.contains("fma.rn.f32"), "{err}");
-        // 40 elements of 4 bytes, twice read and once written.
+        // 40 elements of 4 bytes, read twice and written once.
         let global = err.lines().find(|l| l.trim_start().starts_with("global")).unwrap();
         assert_eq!(global.split_whitespace().collect::<Vec<_>>(), ["global", "320", "160"]);
         let want = floats(&(0..40).map(|i| 2.0 * i as f32 + 1.0).collect::<Vec<_>>());
@@ -407,7 +407,7 @@ fn buffers_structures_and_how_results_match() {
         let data = values.iter().flat_map(|v| v.to_le_bytes()).collect();
         Array { descr: descr.into(), shape: vec![values.len() as u64], fortran: false, data }
     };
-    // The 32 numbers straddle the first NaN of single precision.
+    // The 32 numbers are around the first NaN of single precision.
     let base = 0x7f80_0000u32 - 15;
     let good: Vec<u32> = (0..32).map(|i| base + i).collect();
     let mut nan = good.clone();
@@ -450,7 +450,7 @@ fn buffers_structures_and_how_results_match() {
     assert!(err.contains("the tensor map of good.npy: "), "{err}");
 }
 
-/// Whatever a description can say survives writing and reading.
+/// Everything that a description can express survives writing and reading.
 #[test]
 fn descriptions_are_written_as_they_are_read() {
     let dir = folder();
@@ -471,7 +471,7 @@ fn descriptions_are_written_as_they_are_read() {
     launch.kernel = Some(copy.join("k.ptx"));
     launch.write(&copy).unwrap();
     let again = Launch::read(&copy.join("launch.json")).unwrap();
-    // Files are named by their place, and arrays without one are not named at all.
+    // Files are named after their argument; an array without a file has no name.
     let mut names = again.args.iter().flat_map(Argument::arrays).map(|a| a.name.as_str()).collect::<Vec<_>>();
     names.sort_unstable();
     assert_eq!(
@@ -511,11 +511,11 @@ fn bad_command_lines() {
         ("", 1, "no kernel given"),
         ("@k.ptx", 1, "no --grid"),
         ("@k.ptx --grid", 1, "--grid needs a value"),
-        ("@k.ptx --grid x", 1, "'x' is no number"),
+        ("@k.ptx --grid x", 1, "'x' is not a number"),
         ("@k.ptx --grid 1,2,3,4", 1, "more than three"),
         ("@k.ptx --grid 0", 1, "empty dimension"),
-        ("@k.ptx --grid -1", 1, "'-1' is no number"),
-        ("@k.ptx --grid 99999999999", 1, "no number in range"),
+        ("@k.ptx --grid -1", 1, "'-1' is not a number"),
+        ("@k.ptx --grid 99999999999", 1, "not a number in range"),
         ("@k.ptx --grid 4294967295,4294967295,4294967295 f32:2 @x.npy @y.npy", 6, "exceeds [2147483647, 65535, 65535]"),
         ("@k.ptx --grid 1 --block 65536,65536,65536 f32:2 @x.npy @y.npy", 6, "differs from .reqntid"),
         ("@free.ptx --grid 1 --block 65536,65536,65536", 6, "(must be 1 to 1024)"),
@@ -532,24 +532,24 @@ fn bad_command_lines() {
         ("@free.ptx --grid 2147483647,65535,65535 --block 1 --max-time 0.2", 6, "the time limit was reached"),
         ("@k.ptx --grid 1 --frob", 1, "unknown option '--frob'"),
         ("@k.ptx --grid 1 --stats=yes", 1, "takes no value"),
-        ("@k.ptx --grid 1 -O4", 1, "no level 4"),
-        ("@k.ptx --grid 1 -Ox", 1, "no number"),
-        ("@k.ptx --grid 1 -O\u{e9}", 1, "no number"),
+        ("@k.ptx --grid 1 -O4", 1, "unknown level 4"),
+        ("@k.ptx --grid 1 -Ox", 1, "not a number"),
+        ("@k.ptx --grid 1 -O\u{e9}", 1, "not a number"),
         ("@k.ptx --grid 1 --gpu-name sm_1", 1, "unknown target 'sm_1'"),
-        ("@k.ptx --grid 1 --adversarial 1,x", 1, "'x' is no number"),
-        ("@k.ptx --grid 1 --max-time -3", 1, "no time"),
-        ("@k.ptx --grid 1 --max-time nan", 1, "no time"),
+        ("@k.ptx --grid 1 --adversarial 1,x", 1, "'x' is not a number"),
+        ("@k.ptx --grid 1 --max-time -3", 1, "not a time"),
+        ("@k.ptx --grid 1 --max-time nan", 1, "not a time"),
         ("@missing.ptx --grid 1", 1, "missing.ptx: No such file"),
         ("@k.ptx --grid 2 f32:2 @missing.npy", 1, "missing.npy: No such file"),
         ("@k.ptx --grid 2 f32:2 @bad.npy", 1, "not a .npy file"),
         ("@k.ptx --grid 2 f32:x", 1, "'x' is not a value of type f32"),
-        ("@k.ptx --grid 2 i32:9999999999", 1, "outside of 32 bits"),
+        ("@k.ptx --grid 2 i32:9999999999", 1, "out of the range of 32 bits"),
         ("@k.ptx --grid 2 g32:1", 1, "neither FILE.npy nor TYPE:VALUE"),
         ("@k.ptx --grid 2 f32", 1, "neither FILE.npy nor TYPE:VALUE"),
         ("@k.ptx --grid 2 @x.npy:bf16", 1, "elements of 4 bytes cannot be of type bf16"),
         ("--launch @missing.json", 1, "No such file"),
         ("--launch @k.ptx", 1, "expected value at line"),
-        ("--launch @missing.json @k.ptx f32:1", 1, "'f32:1' is one too many"),
+        ("--launch @missing.json @k.ptx f32:1", 1, "unexpected argument 'f32:1'"),
         ("@what.bin --grid 1", 3, "does not correspond to Tile IR"),
         ("@bad.ptx --grid 1", 3, "unknown instruction 'frob'"),
         ("@binary.ptx --grid 1", 3, "not UTF-8"),
@@ -569,7 +569,7 @@ fn bad_command_lines() {
         assert_eq!(found, status, "{words}: {err}");
         assert!(err.contains(message), "{words}: {err}");
     }
-    // Whatever an empty module is taken for, it is an error.
+    // An empty module is an error, however it is interpreted.
     assert_ne!(tile_run(dir.path(), "@empty.ptx --grid 1").0, 0);
 }
 
@@ -590,7 +590,7 @@ fn bad_descriptions() {
         (r#"{"args": [1]}"#, "args[0]: expected an object"),
         (r#"{"args": [{}]}"#, "args[0]: expected 'array'"),
         (r#"{"args": [{"f32": 1, "i32": 2}]}"#, "args[0]: expected 'array'"),
-        (r#"{"args": [{"f31": 1}]}"#, "args[0]: 'f31' is no type"),
+        (r#"{"args": [{"f31": 1}]}"#, "args[0]: unknown type 'f31'"),
         (r#"{"args": [{"i32": 1.5}]}"#, "args[0]: '1.5' is not a value of type i32"),
         (r#"{"args": [{"i32": [1]}]}"#, "args[0]: expected a number"),
         (r#"{"args": [{"array": 1}]}"#, "args[0]: expected a string"),
@@ -611,30 +611,33 @@ fn bad_descriptions() {
         (r#"{"args": [{"array": "x.npy"}], "expect": [{"arg": 0, "value": "x.npy", "rtol": -1}]}"#, "rtol: expected"),
         (r#"{"stdout": "x"}"#, "stdout: expected a list"),
         (r#"{"launches": 0}"#, "launches: expected a positive number"),
-        (r#"{"launches": 1.5}"#, "launches: expected a whole number"),
+        (r#"{"launches": 1.5}"#, "launches: expected an integer"),
         (r#"{"cluster": [0]}"#, "cluster: expected one to three"),
         (r#"{"note": 1}"#, "note: expected a string"),
         (r#"{"args": [{"buffer": "missing.npy"}]}"#, "missing.npy: No such file"),
         (r#"{"args": [{"buffer": "x.npy", "unwritten": [1]}]}"#, "either 'buffer' or 'unwritten'"),
         (r#"{"args": [{"unwritten": [1]}]}"#, "'dtype' with 'unwritten'"),
         (r#"{"args": [{"unwritten": 1, "dtype": "f32"}]}"#, "args[0]: expected a list of numbers"),
-        (r#"{"args": [{"unwritten": [-1], "dtype": "f32"}]}"#, "args[0]: expected whole numbers"),
+        (r#"{"args": [{"unwritten": [-1], "dtype": "f32"}]}"#, "args[0]: expected integers"),
         (r#"{"args": [{"unwritten": [4294967296, 4294967296], "dtype": "f32"}]}"#, "a smaller array"),
         (r#"{"args": [{"unwritten": [99999999999], "dtype": "f32"}]}"#, "a smaller array"),
         (r#"{"args": [{"bytes": "0"}]}"#, "bytes in hexadecimal"),
         (r#"{"args": [{"bytes": "0g"}]}"#, "bytes in hexadecimal"),
         (r#"{"args": [{"bytes": "00", "f32": 1}]}"#, "unknown field 'f32'"),
         (r#"{"args": [{"tensor_map": "x.npy"}]}"#, "args[0].element: expected a string"),
-        (r#"{"args": [{"tensor_map": "x.npy", "element": "f31"}]}"#, "'f31' is no element type"),
+        (r#"{"args": [{"tensor_map": "x.npy", "element": "f31"}]}"#, "unknown element type 'f31'"),
         (r#"{"args": [{"tensor_map": "x.npy", "element": "f32"}]}"#, "'dims', a list of numbers"),
-        (r#"{"args": [{"tensor_map": "x.npy", "element": "f32", "dims": [40], "strides": [], "box": [-1]}]}"#, "whole"),
+        (
+            r#"{"args": [{"tensor_map": "x.npy", "element": "f32", "dims": [40], "strides": [], "box": [-1]}]}"#,
+            "integers",
+        ),
         (
             r#"{"args": [{"tensor_map": "x.npy", "element": "f32", "dims": [40], "strides": [], "box": [4], "fill": "x"}]}"#,
             "fill 'x'",
         ),
         (
             r#"{"args": [{"array": "x.npy"}], "expect": [{"arg": 0, "value": "x.npy", "match": "x"}]}"#,
-            "match 'x' (value, bits",
+            "match 'x' (expected value, bits",
         ),
         (
             r#"{"args": [{"array": "x.npy"}], "expect": [{"arg": 0, "value": "x.npy", "match": "bits", "rtol": 1}]}"#,
@@ -650,7 +653,7 @@ fn bad_descriptions() {
     }
 }
 
-/// Every prefix of a description and of an array, and both with every byte replaced, are read or refused.
+/// Every prefix of a description and of an array, and both with every byte replaced, are either read or rejected.
 #[test]
 fn damaged_files_are_refused_or_read() {
     let dir = folder();
@@ -675,7 +678,7 @@ fn damaged_files_are_refused_or_read() {
     damage(&array, &|bytes| drop(Array::parse(bytes)));
 }
 
-/// Every prefix of a program, and the program with every byte replaced, is parsed or refused.
+/// Every prefix of a program, and the program with every byte replaced, is either parsed or rejected.
 #[test]
 fn damaged_programs_are_refused_or_parsed() {
     for n in 0..SAXPY.len() {
@@ -688,7 +691,7 @@ fn damaged_programs_are_refused_or_parsed() {
     }
 }
 
-/// Stores the extent of each array of a list of rank-1 arrays into its first element, one thread an array.
+/// Stores the extent of each array in a list of rank-1 arrays into the array's first element, one thread per array.
 const EXTENTS: &str = "
 .version 8.8
 .target sm_90
@@ -731,8 +734,8 @@ fn lists_pass_descriptors() {
     }
 }
 
-/// With `--timing-run` a kernel that reads its clock sees what is predicted: here a chain of additions, in each warp of
-/// each block.
+/// With `--timing-run`, a kernel that reads its clock sees the predicted time: here that of a chain of additions, in
+/// each warp of each block.
 #[test]
 fn timed_kernels_read_predicted_clocks() {
     let chain = "add.rn.f32 %f1, %f1, 0f3F800000;\n".repeat(100);
@@ -753,7 +756,7 @@ fn timed_kernels_read_predicted_clocks() {
         assert_eq!(tile_run(dir.path(), &line), (0, String::new()));
         let array = Array::read(&dir.path().join("out/zeros.npy")).unwrap();
         let numbers: Vec<u64> = array.data.chunks(8).map(|b| u64::from_le_bytes(b.try_into().unwrap())).collect();
-        // The result is as without a prediction.
+        // The result is the same as without a prediction.
         assert!(numbers.iter().enumerate().all(|(i, n)| n % 1000 == i as u64 % 64 + 100));
         numbers.into_iter().map(|n| n / 1000).collect::<Vec<_>>()
     };
@@ -764,7 +767,7 @@ fn timed_kernels_read_predicted_clocks() {
     assert_eq!(tile_run(dir.path(), "@k.ptx --grid 1 --timing-run").0, 1);
 }
 
-/// `--timing` predicts instead of running, and writes the prediction in all its forms.
+/// `--timing` predicts instead of running, and writes the prediction in all formats.
 #[test]
 fn timing_predicts_and_writes_files() {
     let dir = folder();
@@ -774,7 +777,7 @@ fn timing_predicts_and_writes_files() {
     assert_eq!(status, 0, "{err}");
     let file = |name: &str| fs::read_to_string(dir.path().join(name)).unwrap();
     let json: serde_json::Value = serde_json::from_str(&file("t.json")).unwrap();
-    // The launch itself, 1.5 MiB at the rate of memory, and not many times that.
+    // The launch overhead plus 1.5 MiB at memory bandwidth, and not many times more.
     let us = json["us"].as_f64().unwrap();
     assert!((1.5..20.0).contains(&us), "{us}");
     assert_eq!(json["resident"], 32);
@@ -787,7 +790,7 @@ fn timing_predicts_and_writes_files() {
         ("--timing=sm_1", "unknown machine 'sm_1'; known machines: sm_80, sm_90"),
         ("--registers 8", "need --timing"),
         ("--timing-clock 1500", "need --timing"),
-        ("--timing --timing-clock slow", "there is no clock 'slow'"),
+        ("--timing --timing-clock slow", "unknown clock 'slow'"),
         ("--timing zeros:f33:8", "is not zeros:TYPE:NxM"),
     ] {
         let (status, err) = tile_run(dir.path(), &format!("{launch} {words}"));

@@ -1,14 +1,15 @@
-//! Further launches of a program, made from one whose results are known.
+//! Derives further launches of a program from one with known results.
 //!
-//! A launch of the corpus shows a program at work. Some of what compiled code does only matters on other inputs: where
-//! rows of an array overlap, so that the order of stores is seen, where an array ends inside of a tile, or where nobody
-//! has written what lies between its rows. The results are not known beforehand: the reference interpreter gives them.
+//! A launch of the corpus shows the typical use of a program. Some properties of compiled code only matter for other
+//! inputs: rows of an array that overlap, which makes the order of stores visible; an array that ends inside a tile;
+//! or uninitialized memory between the rows. The expected results come from the reference interpreter.
 
 use crate::launch::{Argument, ArrayArgument, Expect, Launch, Match};
 use crate::npy::Array;
 
-/// For each kind of change, what was changed, and the launch, which expects nothing yet. Not all are launches that the
-/// program is made for, so there are several of a kind: a row may have to begin at a multiple of 16 bytes.
+/// For each kind of change, descriptions of the changes and the launches, which do not have expectations yet. A
+/// program may not support every launch, so there are several of each kind; for example, rows may have to start at
+/// multiples of 16 bytes.
 pub fn candidates(launch: &Launch) -> [Vec<(String, Launch)>; 3] {
     let (mut rows, mut extents, mut gaps) = (vec![], vec![], vec![]);
     for step in [1, 8, 16] {
@@ -19,7 +20,7 @@ pub fn candidates(launch: &Launch) -> [Vec<(String, Launch)>; 3] {
             let overlapping = ArrayArgument { strides: Some(strides), ..a.clone() };
             (fits && overlapping.reaches_only_its_own()).then_some(overlapping)
         };
-        // Blocks would write what others write, in any order.
+        // Several blocks would write to the same addresses in any order.
         let one_block = Launch { grid: [1; 3], ..launch.clone() };
         rows.extend(changed(&one_block, overlapping).map(|l| (format!("rows {step} apart"), l)));
     }
@@ -39,9 +40,9 @@ pub fn candidates(launch: &Launch) -> [Vec<(String, Launch)>; 3] {
     [rows, extents, gaps]
 }
 
-/// The launch with other numbers, of which there are as many as `n`: each float has its sign, so that it is still of
-/// the kind that the program takes, another fraction, and an exponent that is less by 0 to 7, the same in a launch.
-/// Where numbers are small or close to each other, the last bits of other terms are seen.
+/// The launch with other numbers, selected by `n`. Each float keeps its sign, so the program still accepts it, and
+/// gets another fraction. Its exponent is reduced by 0 to 7, equally in the whole launch. With numbers that are small
+/// or close to each other, the last bits of other terms become visible.
 pub fn other_numbers(launch: &Launch, n: u64) -> Launch {
     let mut draw = Draw { random: n + 1, smaller: n % 8 };
     let mut numbers = launch.clone();
@@ -55,8 +56,8 @@ pub fn other_numbers(launch: &Launch, n: u64) -> Launch {
     Launch { expect: vec![], stdout: None, ..numbers }
 }
 
-/// The launch with arrays that end elsewhere, if there are any: for `n` from 0 to 15 at every fourth place of a tile of
-/// 64 elements.
+/// The launch with arrays that end elsewhere, if there are any: for `n` from 0 to 15, at every fourth element of a
+/// tile of 64 elements.
 pub fn other_ends(launch: &Launch, n: u64) -> Option<Launch> {
     let (less, more) = (31, 4 * n);
     changed(launch, |a| {
@@ -67,7 +68,7 @@ pub fn other_ends(launch: &Launch, n: u64) -> Option<Launch> {
     })
 }
 
-/// With these extents, in rows that begin at multiples of 16 elements; what is new repeats what is there.
+/// The array with these extents, in rows that start at multiples of 16 elements. New elements repeat existing ones.
 fn resized(a: &ArrayArgument, extents: Vec<u64>) -> ArrayArgument {
     let mut shape = extents.clone();
     if let Some(row) = shape.last_mut() {
@@ -87,12 +88,12 @@ fn resized(a: &ArrayArgument, extents: Vec<u64>) -> ArrayArgument {
 
 struct Draw {
     random: u64,
-    /// By how much exponents are less.
+    /// The reduction of exponents.
     smaller: u64,
 }
 
 impl Draw {
-    /// Draws the floats of an array anew.
+    /// Replaces the floats of an array.
     fn again(&mut self, a: &mut ArrayArgument) {
         let (element, size) = (a.element, a.element.size());
         let fraction = element.fraction();
@@ -103,10 +104,10 @@ impl Draw {
         let one = self.smaller * (fraction + 1);
         for bytes in a.array.data.chunks_exact_mut(size) {
             let old = bytes.iter().rev().fold(0, |bits, b| bits << 8 | u64::from(*b));
-            // The constants of Knuth's MMIX; the low bits are the least random ones.
+            // The constants of Knuth's MMIX. The low bits are the least random ones.
             self.random = self.random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
             let drawn = old & !fraction | self.random >> 11 & fraction;
-            // Zeros, infinities and NaNs stay what they are.
+            // Zeros, infinities and NaNs are kept.
             let exponent = old & exponents;
             let ordinary = exponent != 0 && exponent != exponents;
             let new = if exponent > one { drawn - one } else { drawn };
@@ -117,12 +118,13 @@ impl Draw {
     }
 }
 
-/// The extents of an array, `less` smaller where they are larger than that.
+/// The extents of an array, reduced by `less` where they are larger than that.
 fn reduced(a: &ArrayArgument, less: u64) -> Vec<u64> {
     a.array.shape.iter().map(|&n| if n > less { n - less } else { n }).collect()
 }
 
-/// The first elements along each dimension, where they are; zeros between them, which the device does not get.
+/// The first elements along each dimension, at their original positions. The elements between them are zero here and
+/// are not passed to the device.
 fn with_gaps(a: &ArrayArgument, extents: Vec<u64>) -> ArrayArgument {
     let mut part = ArrayArgument { extents: Some(extents), ..a.clone() };
     let size = a.array.item_size();
@@ -134,7 +136,7 @@ fn with_gaps(a: &ArrayArgument, extents: Vec<u64>) -> ArrayArgument {
     part
 }
 
-/// The launch with changed arrays of the tile convention, if there are any.
+/// The launch with changed arrays of the tile convention; `None` if no array changes.
 fn changed(launch: &Launch, change: impl Fn(&ArrayArgument) -> Option<ArrayArgument>) -> Option<Launch> {
     let mut any = false;
     let args = launch.args.iter().map(|argument| match argument {
@@ -161,8 +163,8 @@ fn part(array: &Array, shape: Vec<u64>) -> Array {
     out
 }
 
-/// What a variant of a launch has to leave behind, from what the reference interpreter computed: as strictly as the
-/// launch itself says.
+/// The expectations of a variant, from the reference interpreter's results, with the strictness of the original
+/// launch.
 pub fn expect(launch: &Launch, reference: &[Vec<Array>]) -> Vec<Expect> {
     let mut out = vec![];
     for e in &launch.expect {
@@ -177,7 +179,7 @@ pub fn expect(launch: &Launch, reference: &[Vec<Array>]) -> Vec<Expect> {
     out
 }
 
-/// The elements as values: integers as they are, all others in double precision.
+/// The elements as values: integers unchanged, all others in double precision.
 fn numbers(argument: &ArrayArgument, result: &Array) -> Array {
     let element = argument.element;
     if element.is_integer() {
@@ -232,7 +234,7 @@ mod tests {
             let (old, new) = (floats(&launch), floats(&drawn));
             for (old, new) in old.iter().zip(&new) {
                 let exponent = |v: &f32| v.to_bits() >> 23;
-                // Zeros, subnormals, infinities and NaNs stay.
+                // Zeros, subnormals, infinities and NaNs are kept.
                 if old.is_normal() {
                     assert_eq!(exponent(old) - n as u32 % 8, exponent(new), "{old} {new}");
                 } else {
@@ -256,7 +258,7 @@ mod tests {
         assert_eq!(ends(15), (vec![2, 69], vec![2, 80], vec![1, 0, 0, 0]));
         let longest = other_ends(&launch, 15).unwrap();
         let longest = &longest.args[0].arrays()[0].array.data;
-        // Behind element 39 of a row comes element 0 again; nobody writes what lies behind the part.
+        // Element 39 of a row is followed by element 0 again; the memory after the part is uninitialized.
         let word = |n: usize| u32::from_le_bytes(longest[4 * n..][..4].try_into().unwrap());
         assert_eq!((word(39), word(40), word(41), word(68), word(69), word(80)), (39, 0, 1, 28, 0, 40));
         let short = Launch { args: vec![array(&[2, 31])], ..Launch::default() };
@@ -268,7 +270,7 @@ mod tests {
         let launch = Launch { grid: [7, 1, 1], args: vec![array(&[3, 9])], ..Launch::default() };
         let all = candidates(&launch).concat();
         let names: Vec<&str> = all.iter().map(|(name, _)| name.as_str()).collect();
-        // Rows 16 apart would reach further than 27 elements.
+        // Rows 16 apart would need more than 27 elements.
         let expected = ["rows 1 apart", "rows 8 apart", "1 shorter", "8 shorter", "gaps of 1", "gaps of 8"];
         assert_eq!(names, expected);
         assert_eq!(shown(&all[0].1), (vec![3, 9], Some(vec![1, 1])));
@@ -283,7 +285,7 @@ mod tests {
             (&vec![3, 9], vec![3, 1], vec![9, 1])
         );
         let left: Vec<usize> = (0..27).filter(|n| gaps.array.data[n * 4..][..4] != [0; 4]).collect();
-        // The first is zero anyway.
+        // The first element is zero in any case.
         assert_eq!(left, [9, 18]);
         assert!(candidates(&Launch { args: vec![array(&[1])], ..Launch::default() }).concat().is_empty());
     }

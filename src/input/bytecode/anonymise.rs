@@ -1,10 +1,10 @@
-//! A program without the names that its author gave.
+//! Removes the names that the author gave to the parts of a program.
 
 use crate::module::{Blobs, DebugAttr, Module};
 
-/// `module` with every name of a function, a global, a file or a directory replaced by `s` and the name's number, and
-/// without a producer. A name that is used twice stays one name, so references still meet what they refer to. Texts
-/// that the program prints stay, as do its constants.
+/// Returns `module` without its producer, with every name of a function, global, file or directory replaced by `s`
+/// and the number of the name. Equal names stay equal, so references remain valid. Strings that the program prints
+/// and its constants are kept.
 pub fn anonymise(module: &Module) -> Module {
     let mut named = vec![false; module.strings.len()];
     let mut name = |id: crate::StringId| {

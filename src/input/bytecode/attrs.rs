@@ -1,7 +1,7 @@
-//! Self-contained attributes: a tag, then a payload that depends on nothing but the pools.
+//! Self-contained attributes: a tag, then a payload that depends only on the pools.
 //!
-//! The kinds are one set; their numbers, and how a dense elements attribute holds its elements, are the profile's.
-//! Payloads:
+//! The containers share the kinds of attributes. The profile defines their tags and how a dense elements attribute
+//! stores its elements. Payloads:
 //!
 //! | kind | payload |
 //! |---|---|
@@ -21,13 +21,13 @@ use crate::module::*;
 use crate::varint::{Cursor, Encode};
 use rustc_hash::FxHashSet;
 
-/// Dictionaries of dictionaries are as deep as the language goes; this leaves room without risking the stack.
+/// The language nests dictionaries two deep; this limit leaves room without risking a stack overflow.
 const MAX_DEPTH: u32 = 32;
 
-/// Most elements a tile may have.
+/// Maximum number of elements of a tile.
 pub(crate) const MAX_TILE_ELEMENTS: u64 = 1 << 24;
 
-/// What reading an attribute may refer to. Inline elements go to the constant pool.
+/// The pools that attributes may refer to. Inline elements are added to the constant pool.
 pub(crate) struct AttrReader<'a> {
     pub wire: &'static WireProfile,
     pub strings: &'a Blobs,
@@ -63,7 +63,7 @@ impl AttrReader<'_> {
         }
     }
 
-    /// Reads a tag and what follows it.
+    /// Reads a tag and its payload.
     pub fn tagged(&mut self, cur: &mut Cursor) -> ReadResult<Attr> {
         self.nested(cur, 0)
     }
@@ -183,7 +183,7 @@ impl AttrReader<'_> {
         }
     }
 
-    /// Payload of an `i32s` field of an operation.
+    /// Reads the payload of an `i32s` field of an operation.
     pub fn i32s(&self, cur: &mut Cursor) -> ReadResult<Attr> {
         let values = cur.i32s(Field::DenseI32Array)?;
         match values.iter().find(|v| matches!(**v, i32::MIN | i32::MAX)) {
@@ -201,7 +201,7 @@ impl AttrReader<'_> {
         (0..n).map(|_| self.nested(cur, depth + 1)).collect()
     }
 
-    /// Payload of a hints field, which has no tag of its own.
+    /// Reads the payload of a hints field, which is not tagged.
     pub fn hints_field(&mut self, cur: &mut Cursor) -> ReadResult<Attr> {
         Ok(Attr::Hints(self.nested_dictionary(cur, 0)?))
     }
@@ -227,8 +227,8 @@ impl AttrReader<'_> {
         Ok(entries.into())
     }
 
-    /// Element type, shape and all elements. Uniform elements become a splat: that is what a dense attribute is in
-    /// memory.
+    /// Reads the element type, the shape and all elements. Equal elements become a splat, as in MLIR's dense
+    /// attributes.
     fn dense_inline(&mut self, cur: &mut Cursor) -> ReadResult<Attr> {
         let at = cur.pos();
         let element = self.ty(cur, Field::DenseType)?;
@@ -252,7 +252,7 @@ impl AttrReader<'_> {
     }
 }
 
-/// Whether `assume` can take the attribute.
+/// Whether the attribute can be the predicate of an `assume`.
 pub(crate) fn is_predicate(attr: &Attr) -> bool {
     matches!(attr, Attr::DivBy(_) | Attr::SameElements(_) | Attr::Bounded(_))
 }
@@ -270,22 +270,22 @@ pub(crate) fn constant_ref(cur: &mut Cursor, constants: &Blobs) -> ReadResult<Co
     Ok(ConstantId(index as u32))
 }
 
-/// Product of the dimensions, if none is negative and it fits.
+/// Product of the dimensions, or `None` if one is negative or the product overflows.
 pub(crate) fn element_count(shape: &[i64]) -> Option<u64> {
     shape.iter().try_fold(1u64, |n, &d| n.checked_mul(u64::try_from(d).ok()?))
 }
 
-/// The last byte of packed conditions, if it has bits of none.
+/// The last byte of packed `i1` elements, if bits past the last element are set.
 fn undecodable(raw: &[u8], s: Scalar, elements: u64) -> Option<i64> {
     let used = elements % 8;
     let last = raw.last().filter(|last| s == Scalar::I1 && used != 0 && **last >> used != 0);
     last.map(|last| i64::from(*last))
 }
 
-/// The stored form of `elements` equal elements is a single one.
+/// Reduces `elements` equal elements to a single one.
 fn squeeze(raw: &[u8], s: Scalar, elements: u64) -> Vec<u8> {
     if s == Scalar::I1 {
-        // Up to eight elements share their only byte, which is therefore already in stored form.
+        // Up to eight elements share one byte, which is already the stored form.
         if elements <= 8 {
             return raw.to_vec();
         }
@@ -303,10 +303,10 @@ fn squeeze(raw: &[u8], s: Scalar, elements: u64) -> Vec<u8> {
     }
 }
 
-/// The opposite of [`squeeze`].
+/// The inverse of [`squeeze`].
 pub(crate) fn expand(stored: &[u8], s: Scalar, elements: u64) -> Option<Vec<u8>> {
     let size = usize::try_from(s.constant_bytes(elements)).ok()?;
-    // Bits past the last element are zero.
+    // Clear the bits past the last element.
     let unused = |mut out: Vec<u8>| {
         if let Some(last) = out.last_mut().filter(|_| s == Scalar::I1 && !elements.is_multiple_of(8)) {
             *last &= (1 << (elements % 8)) - 1;
@@ -325,7 +325,7 @@ pub(crate) fn expand(stored: &[u8], s: Scalar, elements: u64) -> Option<Vec<u8>>
     Some(stored.iter().copied().cycle().take(size).collect())
 }
 
-/// Whether an inline dense attribute has the tile type `ty`.
+/// Whether the inline dense attribute has the tile type `ty`.
 pub(crate) fn dense_matches(module: &Module, ty: Option<TypeId>, dense: &Dense) -> bool {
     match ty.map(|t| module.ty(t)) {
         Some(Type::Tile { element, shape }) => {
@@ -335,7 +335,7 @@ pub(crate) fn dense_matches(module: &Module, ty: Option<TypeId>, dense: &Dense) 
     }
 }
 
-/// Whether a constant blob can be the value of a tile of `elements` elements.
+/// Checks that a constant of `bytes` bytes can be the value of a tile of `elements` elements.
 pub(crate) fn check_blob(bytes: usize, s: Scalar, elements: u64) -> Result<(), ErrorKind> {
     let size = bytes as u64;
     if size == s.constant_bytes(elements) || size == s.splat_bytes() {
@@ -347,7 +347,7 @@ pub(crate) fn check_blob(bytes: usize, s: Scalar, elements: u64) -> Result<(), E
     }
 }
 
-/// Writes attributes; pools are those of the module.
+/// Writes attributes that refer to the module's pools.
 pub(crate) struct AttrWriter<'a> {
     pub wire: &'static WireProfile,
     pub module: &'a Module,
@@ -495,7 +495,7 @@ impl AttrWriter<'_> {
         let stored =
             self.module.constants.get(constant.index()).ok_or(WriteError::Malformed { what: "constant reference" })?;
         let elements = element_count(shape).ok_or(WriteError::Malformed { what: "shape of dense attribute" })?;
-        // A splat is written out, so its size is no longer bounded by that of the module.
+        // A splat is expanded, so the size of the module does not bound it.
         if elements > MAX_TILE_ELEMENTS {
             return Err(WriteError::TileSize { elements, max: MAX_TILE_ELEMENTS });
         }
@@ -512,7 +512,7 @@ impl AttrWriter<'_> {
     }
 }
 
-/// Element type and shape of the type of a dense attribute: a tile, or an element type that stands for a single
+/// Element type and shape of the type of a dense attribute: a tile type, or an element type, which means a single
 /// element.
 pub(crate) fn dense_type(module: &Module, ty: TypeId) -> Result<(TypeId, Box<[i64]>), WriteError> {
     match module.types.get(ty.index()).map(|e| &e.ty) {

@@ -1,38 +1,40 @@
-//! Operations of a function in memory.
+//! In-memory form of a function's operations.
 //!
-//! Reading must stay small: a record of two bytes must not become a hundred. So a body is one array of words, in which
-//! each operation is followed by the operations of its regions, and an [`OpId`] is the position of the first word of an
-//! operation:
+//! A body must stay close to the size of its records: a record of two bytes must not become a hundred. So a body is
+//! one array of words, in which the operations of an operation's regions follow it directly. An [`OpId`] is the index
+//! of the first word of an operation:
 //!
 //! ```text
 //! [head][location][first result][regions ...][present]
 //! [result count][operand counts ...][attributes ...][types ...][operands ...]
 //! ```
 //!
-//! * *head*: the opcode in the low 8 bits; above them the distance in the file from the record before, in pre-order.
-//! * *location*: the debug attribute plus one, or 0 for unknown; only in bodies that were read or built with locations.
-//! * *first result*: a value number; only if there can be results.
-//! * *regions*: for each the index of the block plus one, or 0 for none.
+//! * *head*: the opcode in the low 8 bits; the other bits hold the distance in the file from the previous record, in
+//!   pre-order.
+//! * *location*: the debug attribute plus one, or 0 if unknown; only in bodies that were read or built with
+//!   locations.
+//! * *first result*: a value number; only if the operation can have results.
+//! * *regions*: for each the index of its block plus one, or 0 if it is absent.
 //! * *present*: the bit set of optional attributes and operands, in the schema's flag order; only if there are any.
 //! * *result count*: only if the number of results varies.
 //! * *operand counts*: one for each variadic group (segmented), or the total (other variadic operations).
-//! * *attributes*: one word for each attribute but unit attributes.
+//! * *attributes*: one word for each attribute except unit attributes.
 //!
-//! Worked example: `%5 = addi %3, %4` with overflow `none` and result type 2, four bytes after the record before it, is
-//! the words `[0x403, 5, 0, 2, 3, 4]`.
+//! Worked example: `%5 = addi %3, %4` with overflow `none` and result type 2, whose record starts four bytes after
+//! the previous one, is stored as the words `[0x403, 5, 0, 2, 3, 4]`.
 //!
-//! Values are numbered for the whole function and never reused: arguments first, then block arguments and results as
-//! they are completed. The wire's stack-like numbers are a matter of reader and writer.
+//! Values are numbered for the whole function and numbers are never reused: arguments first, then block arguments and
+//! results as they are completed. Only the reader and the writer use the wire's stack-like numbers.
 
 use crate::module::{AttrId, ConstantId, DebugId, OpId, StringId, TypeId, ValueId};
 use crate::schema::{self, Arity, AttrKind, NO_BIT, OpSpec};
 use std::ops::Range;
 
-/// Operations of a function.
+/// The operations of a function.
 #[derive(Clone, Debug, Default)]
 pub struct Body {
     words: Box<[u32]>,
-    rest: Option<Box<Rest>>,
+    tables: Option<Box<SideTables>>,
     /// Offset of the first record in the file.
     start: u32,
     /// Number of operations.
@@ -46,15 +48,15 @@ pub struct Body {
     located: bool,
 }
 
-/// What small bodies do without.
+/// Tables that small bodies do not need.
 #[derive(Clone, Debug, Default)]
-struct Rest {
+struct SideTables {
     /// Integers of attributes that need more than 31 bits.
     wide: Vec<u64>,
     blocks: Vec<Block>,
     /// Types of the arguments of blocks.
     argument_types: Vec<u32>,
-    /// Operations whose record is so far from the one before that the head has no room for the distance.
+    /// Distances that do not fit in the head of their operation.
     far: Vec<(OpId, u32)>,
 }
 
@@ -62,7 +64,7 @@ struct Rest {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Region(pub Option<u32>);
 
-/// A block of a region; its operations are `[first_op, end_op)` without those nested deeper.
+/// A block of a region. `[first_op, end_op)` includes the operations nested in its own operations' regions.
 #[derive(Clone, Copy, Debug)]
 pub struct Block {
     argument_types: u32,
@@ -72,10 +74,10 @@ pub struct Block {
     end_op: u32,
 }
 
-/// In an integer's word: the value is in [`Rest::wide`].
+/// Flag in the word of an integer: the word is an index into [`SideTables::wide`].
 const WIDE: u32 = 1 << 31;
 
-/// In a head: the distance is in [`Rest::far`].
+/// Distance in a head that refers to [`SideTables::far`].
 const FAR: u32 = (1 << 24) - 1;
 
 /// Value of one attribute of an operation.
@@ -96,15 +98,15 @@ pub enum AttrValue {
     Attr(AttrId),
 }
 
-/// Some booleans in one word: a bit for each, and one behind the last.
+/// A list of booleans in one word: a bit for each, followed by a set bit that marks the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BoolList(pub(crate) u32);
 
 impl BoolList {
-    /// The most that fit; views have fewer dimensions.
+    /// The maximum length. Views have fewer dimensions.
     pub const MAX: usize = 31;
 
-    /// `None` if there are more than [`BoolList::MAX`].
+    /// Returns `None` if there are more than [`BoolList::MAX`] values.
     pub fn new(values: &[bool]) -> Option<BoolList> {
         let end = 1u32.checked_shl(values.len() as u32)?;
         Some(BoolList(values.iter().enumerate().fold(end, |word, (i, v)| word | u32::from(*v) << i)))
@@ -115,7 +117,7 @@ impl BoolList {
         (0..n).map(move |i| self.0 >> i & 1 != 0)
     }
 
-    /// Whether one of them is true.
+    /// Whether any of the values is true.
     pub fn any(self) -> bool {
         !self.0.is_power_of_two()
     }
@@ -127,7 +129,7 @@ impl Body {
         OpRef { body: self, id, spec, base: id.index() + lead(self.location_words) }
     }
 
-    /// Operations of the function's own block, in order.
+    /// The operations of the function's own block, in order.
     pub fn top_level(&self) -> BlockOps<'_> {
         BlockOps { body: self, next: 0, end: self.words.len() as u32 }
     }
@@ -179,17 +181,17 @@ impl Body {
         if distance < FAR {
             return distance;
         }
-        let far = self.rest.as_ref().map_or(&[][..], |r| &r.far);
+        let far = self.tables.as_ref().map_or(&[][..], |r| &r.far);
         far.binary_search_by_key(&id, |f| f.0).map_or(distance, |i| far[i].1)
     }
 
     fn block(&self, index: u32) -> Option<&Block> {
-        self.rest.as_ref()?.blocks.get(index as usize)
+        self.tables.as_ref()?.blocks.get(index as usize)
     }
 
     fn int(&self, word: u32) -> u64 {
-        match &self.rest {
-            Some(rest) if word & WIDE != 0 => rest.wide[(word & !WIDE) as usize],
+        match &self.tables {
+            Some(tables) if word & WIDE != 0 => tables.wide[(word & !WIDE) as usize],
             _ => word.into(),
         }
     }
@@ -199,12 +201,12 @@ fn spec_of(head: u32) -> &'static OpSpec {
     schema::lookup(u64::from(head & 0xFF)).expect("bodies hold known opcodes only")
 }
 
-/// Number of words in front of those that the schema's row describes.
+/// Number of words before the ones that the schema's row describes.
 fn lead(location_words: bool) -> usize {
     1 + location_words as usize
 }
 
-/// All operations of a body.
+/// Iterator over all operations of a body.
 pub struct AllOps<'a> {
     body: &'a Body,
     next: u32,
@@ -228,7 +230,7 @@ impl<'a> Iterator for AllOps<'a> {
 
 impl ExactSizeIterator for AllOps<'_> {}
 
-/// Operations of one block.
+/// Iterator over the operations of one block.
 pub struct BlockOps<'a> {
     body: &'a Body,
     next: u32,
@@ -254,7 +256,7 @@ pub struct OpRef<'a> {
     pub body: &'a Body,
     pub id: OpId,
     pub spec: &'static OpSpec,
-    /// Position of the words that the schema's row describes.
+    /// Index of the first word that the schema's row describes.
     base: usize,
 }
 
@@ -275,12 +277,12 @@ impl<'a> OpRef<'a> {
         self.results_at() + self.result_count()
     }
 
-    /// Position of the next operation in pre-order.
+    /// Index of the next operation in pre-order.
     fn end(&self) -> u32 {
         (self.base + self.operands_at() + self.operand_count()) as u32
     }
 
-    /// Bit set of present optional fields, in the schema's flag order.
+    /// Bit set of the optional fields that are present, in the schema's flag order.
     pub fn present(&self) -> u32 {
         if self.spec.bits > 0 { self.word(self.spec.present_at()) } else { 0 }
     }
@@ -330,14 +332,14 @@ impl<'a> OpRef<'a> {
         self.slice(self.operands_at(), self.operand_count()).iter().map(|&w| ValueId(w))
     }
 
-    /// Whether the optional attribute is there; required ones always are.
+    /// Whether the attribute is present; required attributes always are.
     pub fn has_attr(&self, index: usize) -> bool {
         let bit = self.spec.attr_bits[index];
         bit == NO_BIT || self.present() >> bit & 1 != 0
     }
 
-    /// Attribute `index` of the schema, if present. A list of booleans is not where all of it is false because the
-    /// file's version has no other.
+    /// Attribute `index` of the schema, if present. A list of booleans that are all false counts as absent, because
+    /// versions without the field imply that.
     pub fn attr(&self, index: usize) -> Option<AttrValue> {
         if index >= self.spec.attrs.len() || !self.has_attr(index) {
             return None;
@@ -371,7 +373,7 @@ impl<'a> OpRef<'a> {
         self.body.block(region.0?)
     }
 
-    /// Position of the first operation after this one and all that it contains.
+    /// Index of the first operation after this one and the operations nested in it.
     fn subtree_end(&self) -> u32 {
         let last = self.regions().rev().find_map(|r| self.block(r));
         last.map_or_else(|| self.end(), |b| b.end_op)
@@ -388,7 +390,7 @@ impl<'a> OpRef<'a> {
 
 impl Block {
     pub fn arg_types<'a>(&self, body: &'a Body) -> impl ExactSizeIterator<Item = TypeId> + use<'a> {
-        let all = body.rest.as_ref().map_or(&[][..], |r| &r.argument_types);
+        let all = body.tables.as_ref().map_or(&[][..], |r| &r.argument_types);
         all[self.argument_types as usize..][..self.arguments as usize].iter().map(|&w| TypeId(w))
     }
 
@@ -406,13 +408,13 @@ impl Block {
     }
 }
 
-/// A body that is being put together.
+/// A body under construction.
 ///
-/// An operation is begun, then its types and operands are pushed in this order, then its regions follow, then its
-/// results are numbered.
+/// For each operation, call `begin`, push its types and then its operands, build its regions, and number its results
+/// with `end`.
 pub(crate) struct Draft {
     words: Vec<u32>,
-    rest: Rest,
+    tables: SideTables,
     start: u32,
     /// Offset of the last record.
     last: u32,
@@ -426,12 +428,12 @@ pub(crate) struct Draft {
 }
 
 impl Draft {
-    /// An empty body. If it is read, `records` is where its records are in the file.
+    /// An empty body. When reading, `records` is the range of its records in the file.
     pub fn new(arguments: u32, location_words: bool, records: Option<Range<usize>>) -> Self {
         let start = records.as_ref().map_or(0, |r| r.start as u32);
         Draft {
             words: Vec::new(),
-            rest: Rest::default(),
+            tables: SideTables::default(),
             start,
             last: start,
             end: records.map(|r| r.end as u32),
@@ -443,11 +445,11 @@ impl Draft {
         }
     }
 
-    /// Makes room for words of the operation at `last`.
+    /// Reserves space for `n` more words.
     ///
-    /// When a body is read, the first guess is a word for each byte, which is enough for most programs. When it is not,
-    /// the second is the most that the rest can need, so that words are moved once at most: doubling would hold three
-    /// times what is needed.
+    /// When reading, the first guess is a word for each byte, which suffices for most programs. If it does not, the
+    /// second guess is the upper bound for the remaining records, so words are moved at most once. Doubling would
+    /// temporarily hold three times the needed memory.
     fn reserve(&mut self, n: usize) {
         if self.words.capacity() - self.words.len() >= n {
             return;
@@ -459,7 +461,7 @@ impl Draft {
         self.words.reserve_exact(n + guess + locations);
     }
 
-    /// Appends an operation; the words of fixed length are zero.
+    /// Appends an operation; its words of fixed length start as zeros.
     pub fn begin(&mut self, spec: &OpSpec, offset: usize, location: u32) -> OpId {
         let id = OpId(self.words.len() as u32);
         let distance = offset as u32 - self.last;
@@ -467,7 +469,7 @@ impl Draft {
         let fixed = spec.head_words() + spec.attr_words as usize;
         self.reserve(lead(self.location_words) + fixed);
         if distance >= FAR {
-            self.rest.far.push((id, distance));
+            self.tables.far.push((id, distance));
         }
         self.any_location |= location != 0;
         self.words.push(u32::from(spec.opcode) | distance.min(FAR) << 8);
@@ -479,7 +481,7 @@ impl Draft {
         id
     }
 
-    /// One of the words of fixed length.
+    /// One of the operation's words of fixed length.
     pub fn word(&mut self, op: OpId, at: usize) -> &mut u32 {
         &mut self.words[op.index() + lead(self.location_words) + at]
     }
@@ -490,45 +492,46 @@ impl Draft {
         self.words.push(word);
     }
 
-    /// Word of an integer attribute.
+    /// Encodes an integer attribute as a word.
     pub fn int_word(&mut self, v: u64) -> u32 {
         if v < u64::from(WIDE) {
             return v as u32;
         }
-        self.rest.wide.push(v);
-        (self.rest.wide.len() as u32 - 1) | WIDE
+        self.tables.wide.push(v);
+        (self.tables.wide.len() as u32 - 1) | WIDE
     }
 
-    /// Type of the first result, once it has been pushed.
+    /// Type of the first result, if it has been pushed.
     pub fn first_result_type(&self, spec: &OpSpec, op: OpId) -> Option<TypeId> {
         let at = op.index() + lead(self.location_words) + spec.head_words() + spec.attr_words as usize;
         self.words.get(at).map(|&w| TypeId(w))
     }
 
     pub fn push_argument_type(&mut self, ty: TypeId) {
-        grow(&mut self.rest.argument_types);
-        self.rest.argument_types.push(ty.0);
+        grow(&mut self.tables.argument_types);
+        self.tables.argument_types.push(ty.0);
     }
 
-    /// Opens the block of a region, whose argument types were pushed last; returns its index and the first argument.
+    /// Opens the block of a region. Its argument types must have been pushed last. Returns the block's index and
+    /// first argument.
     pub fn begin_block(&mut self, op: OpId, region: usize, arguments: usize) -> (u32, u32) {
         let (first_argument, arguments) = (self.values, arguments as u32);
         let first_op = self.words.len() as u32;
-        let argument_types = self.rest.argument_types.len() as u32 - arguments;
-        grow(&mut self.rest.blocks);
-        self.rest.blocks.push(Block { argument_types, arguments, first_argument, first_op, end_op: first_op });
+        let argument_types = self.tables.argument_types.len() as u32 - arguments;
+        grow(&mut self.tables.blocks);
+        self.tables.blocks.push(Block { argument_types, arguments, first_argument, first_op, end_op: first_op });
         self.values += arguments;
-        let block = self.rest.blocks.len() as u32 - 1;
+        let block = self.tables.blocks.len() as u32 - 1;
         let at = spec_of(self.words[op.index()]).regions_at();
         *self.word(op, at + region) = block + 1;
         (block, first_argument)
     }
 
     pub fn end_block(&mut self, block: u32) {
-        self.rest.blocks[block as usize].end_op = self.words.len() as u32;
+        self.tables.blocks[block as usize].end_op = self.words.len() as u32;
     }
 
-    /// Numbers the results of an operation whose regions are complete; returns the first and their number.
+    /// Numbers the results of an operation with complete regions. Returns the first number and the count.
     pub fn end(&mut self, op: OpId) -> (u32, u32) {
         let spec = spec_of(self.words[op.index()]);
         if !spec.has_results() {
@@ -542,14 +545,14 @@ impl Draft {
     }
 
     pub fn finish(self, located: bool) -> Body {
-        let Draft { words, mut rest, start, ops, values, arguments, location_words, .. } = self;
-        rest.wide.shrink_to_fit();
-        rest.blocks.shrink_to_fit();
-        rest.argument_types.shrink_to_fit();
-        let plain = rest.wide.is_empty() && rest.blocks.is_empty() && rest.far.is_empty();
+        let Draft { words, mut tables, start, ops, values, arguments, location_words, .. } = self;
+        tables.wide.shrink_to_fit();
+        tables.blocks.shrink_to_fit();
+        tables.argument_types.shrink_to_fit();
+        let plain = tables.wide.is_empty() && tables.blocks.is_empty() && tables.far.is_empty();
         Body {
             words: words.into_boxed_slice(),
-            rest: (!plain).then(|| Box::new(rest)),
+            tables: (!plain).then(|| Box::new(tables)),
             start,
             ops,
             values,
@@ -559,13 +562,13 @@ impl Draft {
         }
     }
 
-    /// Whether an operation has a known location.
+    /// Whether any operation has a known location.
     pub fn any_location(&self) -> bool {
         self.any_location
     }
 }
 
-/// Grows by a quarter: doubling would leave half of a large body's memory unused.
+/// Grows by a quarter, because doubling would leave half of a large body's memory unused.
 fn grow<T>(v: &mut Vec<T>) {
     if v.capacity() == v.len() {
         v.reserve_exact(v.len() / 4 + 4);
@@ -577,12 +580,12 @@ mod tests {
     use super::*;
     use crate::schema::{OPS, V13_1, V13_2, V13_3};
 
-    /// [`Draft::reserve`] relies on it.
+    /// Checks the bound that [`Draft::reserve`] relies on.
     #[test]
     fn seven_words_for_four_bytes() {
         for op in &OPS {
             for version in [V13_1, V13_2, V13_3] {
-                // The shortest record, of an opcode and one byte for everything that is not optional.
+                // The shortest record has an opcode and one byte for each required field.
                 let mut bytes = 1 + op.variadic as usize + op.has_flags(version) as usize;
                 let mut words = 1 + op.head_words() + op.attr_words as usize;
                 if !op.variadic_results {
@@ -603,7 +606,7 @@ mod tests {
         }
     }
 
-    /// Offsets are kept as distances, of any size.
+    /// Offsets are stored as distances of any size.
     #[test]
     fn offsets() {
         let spec = schema::by_name("make_token").unwrap();
@@ -616,7 +619,7 @@ mod tests {
         }
         let body = draft.finish(false);
         assert_eq!(body.offsets().map(|o| o as usize).collect::<Vec<_>>(), offsets);
-        assert_eq!(body.rest.as_ref().unwrap().far.len(), 3);
+        assert_eq!(body.tables.as_ref().unwrap().far.len(), 3);
         assert_eq!(body.all_ops().len(), offsets.len());
     }
 }

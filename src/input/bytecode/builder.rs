@@ -1,4 +1,4 @@
-//! Building a module from scratch: interned pools, and bodies that are well formed by construction.
+//! Builds a module from scratch: interned pools, and bodies that are well formed by construction.
 
 use crate::body::{AttrValue, Body, Draft};
 use crate::error::WriteError;
@@ -7,7 +7,7 @@ use crate::schema::{Arity, AttrKind, NO_BIT, OpSpec};
 use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
 
-/// Interning front of a module's pools: equal entries get one index, in the order of first use.
+/// Interning wrapper around a module's pools. Equal entries share one index; indices follow the order of first use.
 #[derive(Default)]
 pub struct Pools {
     strings: IndexSet<Vec<u8>, FxBuildHasher>,
@@ -23,7 +23,7 @@ impl Pools {
         StringId(known.unwrap_or_else(|| self.strings.insert_full(s.to_vec()).0) as u32)
     }
 
-    /// Interns a type whose components are interned already, so that they have lower indices.
+    /// Interns a type. Its components must have been interned before, so they have lower indices.
     pub fn ty(&mut self, ty: Type) -> TypeId {
         TypeId(self.types.insert_full(ty).0 as u32)
     }
@@ -57,19 +57,19 @@ impl Pools {
     }
 }
 
-/// Everything of an operation but its regions.
+/// An operation without its regions.
 pub struct OpInit<'a> {
     pub spec: &'static OpSpec,
     pub result_types: &'a [TypeId],
-    /// One entry for each attribute of the schema; `None` only where it is optional or has a default.
+    /// One entry for each attribute of the schema; `None` only for an attribute that is optional or has a default.
     pub attrs: &'a [Option<AttrValue>],
     /// One entry for each operand group of the schema.
     pub operands: &'a [&'a [ValueId]],
     pub location: Option<DebugId>,
 }
 
-/// Builds a body in pre-order: [`begin`](Self::begin) an operation, then its regions in order, then [`end`](Self::end)
-/// it.
+/// Builds a body in pre-order: [`begin`](Self::begin) an operation, then build its regions in order, then
+/// [`end`](Self::end) it.
 pub struct BodyBuilder {
     body: Draft,
 }
@@ -147,7 +147,7 @@ impl BodyBuilder {
         Ok(op)
     }
 
-    /// Opens the block of region `region` of `op`; returns it with its arguments.
+    /// Opens the block of region `region` of `op`. Returns its index and its arguments.
     pub fn begin_block(&mut self, op: OpId, region: usize, args: &[TypeId]) -> (u32, Vec<ValueId>) {
         args.iter().for_each(|&t| self.body.push_argument_type(t));
         let (block, first) = self.body.begin_block(op, region, args.len());
@@ -165,7 +165,7 @@ impl BodyBuilder {
         (first..first + n).map(ValueId).collect()
     }
 
-    /// The finished body. Without `locations`, those of the operations are dropped.
+    /// Returns the finished body. Without `locations`, the locations of the operations are dropped.
     pub fn finish(self, locations: bool) -> Body {
         self.body.finish(locations)
     }

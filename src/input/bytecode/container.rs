@@ -1,15 +1,15 @@
 //! The two envelopes: magic, version and the list of sections.
 //!
-//! Public container. Fixed-width version, then sections one after another, each behind a small header; a zero byte ends
-//! the file. Payload alignment is counted from the start of the file.
+//! Public container: a fixed-width version, then the sections one after another, each preceded by a small header. A
+//! zero byte ends the file. Payload alignment is counted from the start of the file.
 //!
 //! ```text
 //! 7F 54 69 6C 65 49 52 00 | 0D 01 | 00 00 | 82 18 08 CB | 24 bytes | ... | 00
 //! magic                     13.1    tag     Func, length 24, align 8, one byte of padding    end
 //! ```
 //!
-//! Specification container. Version as VarInts, the dialects, then one 24-byte descriptor for each section, the last of
-//! which is the end marker; bodies lie wherever the descriptors say.
+//! Specification container: the version as VarInts, the dialects, then a 24-byte descriptor for each section, the
+//! last of which is the end marker. The descriptors give the positions of the bodies.
 //!
 //! ```text
 //! 06 03 80 54 69 6C 65 00 | 0D 01 00 | 01  09 "cuda_tile" 02 | 03 | descriptor x 3 | bodies
@@ -29,7 +29,7 @@ pub enum Profile {
     Specification,
 }
 
-/// Kinds of self-contained attributes; the wire tag is the profile's matter.
+/// Kinds of self-contained attributes. The profile defines their wire tags.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AttrTag {
     Integer,
@@ -40,7 +40,7 @@ pub(crate) enum AttrTag {
     Array,
     /// Type and constant index.
     DenseRef,
-    /// Type, shape and elements in place.
+    /// Type, shape and inline elements.
     DenseInline,
     DenseStrings,
     DivBy,
@@ -57,18 +57,18 @@ pub(crate) enum AttrTag {
     Predicate,
 }
 
-/// All that differs between the containers.
+/// The differences between the containers.
 #[derive(Debug)]
 pub struct WireProfile {
     pub profile: Profile,
     pub magic: [u8; 8],
     pub min: Version,
     pub max: Version,
-    /// Padding byte that a writer emits; a reader ignores its value.
+    /// Padding byte that the writer emits; the reader ignores its value.
     pub padding: u8,
-    /// Number of the first debug attribute in references: 1 leaves 0 for "unknown".
+    /// Number of the first debug attribute in references: 1 reserves 0 for "unknown".
     pub(crate) debug_base: u64,
-    /// Overlong integers are errors even if the reader is not asked to be strict.
+    /// Overlong integers are errors even if the reader is not in strict mode.
     pub(crate) canonical: bool,
     /// Attribute kinds by tag.
     pub(crate) attr_tags: &'static [Option<AttrTag>],
@@ -160,7 +160,7 @@ impl WireProfile {
     }
 }
 
-/// Alignment that the public container demands of a section's payload.
+/// Alignment that the public container requires of a section's payload.
 pub(crate) fn required_alignment(section: SectionId) -> Option<usize> {
     match section {
         SectionId::String | SectionId::Type => Some(4),
@@ -169,17 +169,17 @@ pub(crate) fn required_alignment(section: SectionId) -> Option<usize> {
     }
 }
 
-/// Whether the bytes start with the magic of one of the containers.
+/// Whether the data starts with the magic of one of the containers.
 pub fn is_bytecode(data: &[u8]) -> bool {
     detect(data).is_ok()
 }
 
-/// Whether the bytes start like upstream MLIR bytecode.
+/// Whether the data starts like upstream MLIR bytecode.
 pub fn is_mlir_bytecode(data: &[u8]) -> bool {
     data.starts_with(b"ML\xEFR")
 }
 
-/// Chooses the container by the magic.
+/// Selects the container by the magic.
 pub(crate) fn detect(data: &[u8]) -> ReadResult<&'static WireProfile> {
     let Some(got) = data.get(..8) else {
         return Err(ReadError::new(0, Field::Magic.into()));
@@ -189,13 +189,13 @@ pub(crate) fn detect(data: &[u8]) -> ReadResult<&'static WireProfile> {
             return Ok(p);
         }
     }
-    // The first byte tells which of the two was meant.
+    // The first byte tells which of the two was intended.
     let expected = if got[0] == SPECIFICATION.magic[0] { SPECIFICATION.magic } else { PUBLIC.magic };
     let position = got.iter().zip(&expected).position(|(a, b)| a != b).unwrap_or(0);
     Err(ReadError::new(position, ErrorKind::BadMagic { position, got: got.to_vec(), expected }))
 }
 
-/// What the envelope says: the version and a window for each section.
+/// The decoded envelope: the version and a window for each section.
 pub(crate) struct Envelope<'a> {
     pub version: Version,
     sections: [Option<Cursor<'a>>; 8],
@@ -210,7 +210,7 @@ impl<'a> Envelope<'a> {
         self.section(id).ok_or_else(|| ReadError::new(0, ErrorKind::MissingSection(id)))
     }
 
-    /// The sections by position in the file.
+    /// The sections in file order.
     pub fn order(&self) -> Vec<SectionId> {
         let mut order: Vec<SectionId> =
             SectionId::ALL.into_iter().filter(|s| *s != SectionId::End && self.section(*s).is_some()).collect();
@@ -226,7 +226,7 @@ impl<'a> Envelope<'a> {
     }
 }
 
-/// Reads magic, version and section list.
+/// Reads the magic, the version and the section list.
 pub(crate) fn read_envelope<'a>(
     cur: &mut Cursor<'a>,
     wire: &WireProfile,
@@ -252,10 +252,10 @@ fn check_version(cur: &Cursor, wire: &WireProfile, major: u64, minor: u64, patch
     }
 }
 
-/// Bit of the tag of a version that has previews: the file needs one.
+/// Bit of the version tag in versions with previews: the file needs a preview feature.
 pub(crate) const PREVIEW: u32 = 1;
 
-/// Before 13.5 any tag is taken.
+/// Checks the tag of the version. Before 13.5 any tag is accepted.
 fn check_tag(cur: &Cursor, version: Version, options: &ReadOptions) -> ReadResult<()> {
     if !version.at_least(V13_5) {
         return Ok(());
@@ -301,7 +301,7 @@ fn read_public<'a>(cur: &mut Cursor<'a>, wire: &WireProfile, options: &ReadOptio
             if !a.is_power_of_two() {
                 return cur.fail(ErrorKind::InvalidAlignment(a));
             }
-            // An alignment beyond the input cannot be met except at offset 0, where no payload is.
+            // An alignment beyond the end of the input can only be met at offset 0, where no payload starts.
             let a = usize::try_from(a).unwrap_or(usize::MAX);
             if a > cur.end() {
                 return cur.fail(Field::SectionPadding);

@@ -6,12 +6,12 @@
 //! VarInt attrs;   pad 4; u32 offset[attrs]; records
 //! ```
 //!
-//! In the public container a run holds the function's own location and then one for each operation in the order of
-//! their records, and 0 among the references means "unknown", `n` attribute `n - 1`. In the specification container
-//! operations name their location themselves, a run holds the function's alone, and references count from 0.
+//! In the public container a run holds the function's own location, followed by one for each operation in the order
+//! of their records. In references, 0 means "unknown" and `n` means attribute `n - 1`. In the specification
+//! container, operations store their location themselves, a run holds only the function's location, and references
+//! count from 0.
 //!
-//! The records of a compile unit, a location, a subprogram and a call site have other fields in the specification
-//! container:
+//! The records of compile units, locations, subprograms and call sites have different fields in the two containers:
 //!
 //! ```text
 //!               public                            specification
@@ -23,8 +23,7 @@
 //! call site     callee, caller                    callee, caller, line, column
 //! ```
 //!
-//! References may point forward. They must not form a cycle: that is checked once for the whole table, without
-//! recursion.
+//! References may point forward but must not form a cycle. One non-recursive check covers the whole table.
 
 use crate::container::WireProfile;
 use crate::error::{ErrorKind, Field, ReadError, ReadResult};
@@ -40,7 +39,7 @@ const LOC: u64 = 4;
 const SUBPROGRAM: u64 = 5;
 const CALL_SITE: u64 = 6;
 
-/// Call chains and scopes nest; MLIR walks them recursively.
+/// Limit on nested call sites and scopes, because MLIR traverses them recursively.
 const MAX_DEPTH: u32 = 1000;
 
 /// The location runs of the functions.
@@ -55,7 +54,7 @@ impl<'a> Runs<'a> {
     }
 }
 
-/// Indices of one function that are not yet consumed.
+/// The remaining location indices of one function.
 #[derive(Clone, Copy)]
 pub(crate) struct Run<'a> {
     rest: &'a [u8],
@@ -74,7 +73,7 @@ impl Run<'_> {
     }
 }
 
-/// What debug attributes may be used for.
+/// Whether the attribute can be a scope.
 fn is_scope(a: &DebugAttr) -> bool {
     matches!(a, DebugAttr::LexicalBlock { .. }) || is_subprogram(a)
 }
@@ -91,13 +90,13 @@ fn is_unit(a: &DebugAttr) -> bool {
     matches!(a, DebugAttr::CompileUnit { .. } | DebugAttr::SpecCompileUnit { .. })
 }
 
-/// Whether an operation or a call site may have the attribute as its location.
+/// Whether the attribute can be the location of an operation or a call site.
 pub(crate) fn is_location(a: &DebugAttr) -> bool {
     use DebugAttr::*;
     matches!(a, Unknown | Loc { .. } | CallSite { .. } | SpecLoc { .. } | SpecCallSite { .. })
 }
 
-struct Reader<'w, 'a> {
+struct DebugReader<'w, 'a> {
     wire: &'w WireProfile,
     version: Version,
     strings: &'w Blobs,
@@ -125,7 +124,7 @@ pub(crate) fn read_debug<'a>(
     let mut runs = Runs::default();
     for i in 0..slots {
         let (s, e) = (start(i), start(i + 1));
-        // A run without even the function's own location is of no use to anyone.
+        // A run holds at least the function's own location.
         if s >= e || e > count as u64 || (i == 0 && s != 0) {
             return Err(ReadError::new(
                 offsets_at + 4 * i,
@@ -138,14 +137,14 @@ pub(crate) fn read_debug<'a>(
         return cur.fail(ErrorKind::TrailingBytes { what: "debug indices", count: 8 * count });
     }
 
-    let reader = Reader { wire, version, strings, table: Table::read(cur, base, &DEBUG_ATTRS)? };
+    let reader = DebugReader { wire, version, strings, table: Table::read(cur, base, &DEBUG_ATTRS)? };
     let attrs = (0..reader.table.len()).map(|i| reader.attr(i)).collect::<ReadResult<Vec<_>>>()?;
     reader.check_cycles(&attrs)?;
     reader.check_kinds(&attrs)?;
     Ok((attrs, runs))
 }
 
-impl Reader<'_, '_> {
+impl DebugReader<'_, '_> {
     fn reference(&self, cur: &mut Cursor, what: Field) -> ReadResult<Option<DebugId>> {
         let at = cur.pos();
         let i = cur.varint(what)?;
@@ -236,7 +235,7 @@ impl Reader<'_, '_> {
         Ok(attr)
     }
 
-    /// Depth-first over the references with an explicit stack; an attribute that is met while still open is on a cycle.
+    /// Checks for cycles with an explicit depth-first stack; reaching an attribute that is still open means a cycle.
     fn check_cycles(&self, attrs: &[DebugAttr]) -> ReadResult<()> {
         const NEW: u32 = 0;
         const OPEN: u32 = u32::MAX;
@@ -274,7 +273,7 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    /// A reference of the wrong kind is as good as none; unknown is accepted where a location is wanted.
+    /// Checks the kind of each referenced attribute. Unknown is accepted where a location is required.
     fn check_kinds(&self, attrs: &[DebugAttr]) -> ReadResult<()> {
         for (i, attr) in attrs.iter().enumerate() {
             let check = |r: Option<DebugId>, wanted: fn(&DebugAttr) -> bool, unknown: bool, what: Field| match r {
@@ -288,7 +287,7 @@ impl Reader<'_, '_> {
                     check(*file, is_file, false, Field::CompileUnitFile)?;
                 }
                 DebugAttr::LexicalBlock { scope, file, .. } => {
-                    // The specification's own example of a well-formed table has a file as the scope of a block.
+                    // An example in the specification uses a file as the scope of a block.
                     let scopes =
                         if self.wire.is_public() { is_scope } else { |a: &DebugAttr| is_scope(a) || is_file(a) };
                     check(*scope, scopes, false, Field::BlockScope)?;
@@ -325,7 +324,7 @@ impl Reader<'_, '_> {
 }
 
 impl DebugAttr {
-    /// Attributes that this one refers to.
+    /// The attributes that this one refers to.
     pub fn references(&self) -> impl Iterator<Item = DebugId> {
         let list = match self {
             DebugAttr::Unknown | DebugAttr::File { .. } => [None; 3],
@@ -343,7 +342,7 @@ impl DebugAttr {
     }
 }
 
-/// Encodes the section: one run of references (already in wire numbering) for each function that has a location.
+/// Encodes the section: one run of references (already in wire numbering) for each function with a location.
 pub(crate) fn put_debug(wire: &WireProfile, version: Version, attrs: &[DebugAttr], runs: &[Vec<u64>]) -> Vec<u8> {
     let mut out = Vec::new();
     out.put_varint(runs.len() as u64);
@@ -369,7 +368,8 @@ pub(crate) fn put_debug(wire: &WireProfile, version: Version, attrs: &[DebugAttr
     out
 }
 
-/// A reference in wire numbering. Unknown has no number in the specification container, where nothing can refer to it.
+/// A reference in wire numbering. The specification container has no number for "unknown", so nothing there refers to
+/// it.
 pub(crate) fn wire_reference(wire: &WireProfile, r: Option<DebugId>) -> u64 {
     r.map_or(0, |r| u64::from(r.0) + wire.debug_base)
 }
@@ -422,7 +422,7 @@ fn put_attr(out: &mut Vec<u8>, wire: &WireProfile, version: Version, attr: &Debu
 }
 
 impl DebugAttr {
-    /// Strings of the attribute.
+    /// The strings of the attribute.
     pub(crate) fn strings(&self) -> impl Iterator<Item = StringId> {
         let (a, b) = match self {
             DebugAttr::File { name, directory } => (Some(*name), Some(*directory)),
@@ -435,7 +435,7 @@ impl DebugAttr {
         a.into_iter().chain(b)
     }
 
-    /// Whether the attribute is, or refers to, the unknown location.
+    /// Whether the attribute is the unknown location or refers to it.
     pub(crate) fn has_unknown(&self) -> bool {
         let wanted = match self {
             DebugAttr::Unknown => return true,

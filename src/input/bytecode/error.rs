@@ -1,12 +1,12 @@
-//! What can be wrong with a file, as types.
+//! The errors of the reader and the writer.
 //!
-//! Every failure carries the absolute byte offset at which it was noticed, a [`ErrorKind`] and the part of the file
-//! that was being read. The rendered form is `error at offset N: TEXT`. The texts are an interface: tools search logs
-//! for them, so they are spelled exactly as the format's documents quote them, including the ones with a full stop and
-//! the ones without.
+//! Every read error carries the absolute byte offset at which it was noticed, an [`ErrorKind`] and the part of the
+//! file that was being read. It is rendered as `error at offset N: TEXT`. The texts are an interface, because tools
+//! search logs for them. They are spelled exactly as the format's documents quote them, with or without a final
+//! period.
 //!
-//! [`ReadError::class`] separates three channels: a broken envelope, a mandatory section that is absent, and a section
-//! whose body does not decode (with the section).
+//! [`ReadError::class`] distinguishes a broken envelope, a missing mandatory section, and a section whose body does
+//! not decode.
 
 use crate::module::Version;
 use thiserror::Error;
@@ -59,7 +59,7 @@ impl SectionId {
     }
 }
 
-/// Which part of the file an error belongs to.
+/// The part of the file that an error belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     /// Magic, version, section headers or descriptors.
@@ -70,9 +70,9 @@ pub enum Part {
 /// The three channels of errors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
-    /// The envelope is broken: this is not a readable bytecode file at all.
+    /// The envelope is broken: the file is not readable as bytecode at all.
     Structural,
-    /// The envelope is sound but a mandatory section is absent.
+    /// The envelope is sound but a mandatory section is missing.
     MissingSection(SectionId),
     /// The envelope is sound but the body of this section does not decode.
     Section(SectionId),
@@ -87,7 +87,7 @@ struct Details {
     offset: usize,
     kind: ErrorKind,
     part: Part,
-    /// Where reading of the part stood when it was given up; the second line of the report.
+    /// Offset at which reading of the part was given up; printed in the second line of the report.
     part_offset: usize,
 }
 
@@ -96,7 +96,7 @@ impl ReadError {
         ReadError(Box::new(Details { offset, kind, part: Part::Header, part_offset: offset }))
     }
 
-    /// Files the error under a section; `end` is the offset one past the section.
+    /// Attributes the error to a section; `end` is the offset one past the section.
     #[must_use]
     pub fn in_section(mut self, section: SectionId, end: usize) -> Self {
         self.0.part = Part::Section(section);
@@ -104,7 +104,7 @@ impl ReadError {
         self
     }
 
-    /// Replaces the text of a field that ended early by one with more detail.
+    /// Replaces the error of a field that ended early by a more detailed one.
     #[must_use]
     pub(crate) fn instead_of_field(mut self, kind: impl FnOnce() -> ErrorKind) -> Self {
         if matches!(self.0.kind, ErrorKind::Field(_)) {
@@ -166,7 +166,7 @@ impl std::error::Error for ReadError {}
 
 macro_rules! fields {
     ($($name:ident = $text:literal,)*) => {
-        /// A field whose bytes ended early, or whose reference leads nowhere. The text names the field.
+        /// A field that ended early or holds an invalid reference. The text names the field.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum Field { $($name,)* }
 
@@ -321,7 +321,7 @@ fields! {
     Caller = "failed to read caller attribute when parsing CallSiteLoc",
 }
 
-/// Everything that can go wrong while reading.
+/// Every error that reading can report.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ErrorKind {
     #[error("{}", .0.text())]
@@ -334,7 +334,7 @@ pub enum ErrorKind {
     VarIntTooLong,
     #[error("varint value exceeds maximum supported capacity: {value} > {max}")]
     CapacityExceeded { value: u64, max: u64 },
-    #[error("{}: {count} records cannot fit in the {left} bytes that are left", .what.text())]
+    #[error("{}: {count} records cannot fit in the remaining {left} bytes", .what.text())]
     AbsurdCount { what: Field, count: u64, left: usize },
 
     // Envelope.
@@ -346,7 +346,7 @@ pub enum ErrorKind {
     VersionTag(u32),
     #[error("public-preview bytecode requires at least one enabled preview feature")]
     PreviewOff,
-    #[error("operation 'cuda_tile.preview$call' calls a function of a library, and libraries cannot be linked")]
+    #[error("operation 'cuda_tile.preview$call' calls a library function, but linking libraries is not supported")]
     PreviewCall,
     #[error("unregistered dialect: {0}")]
     UnregisteredDialect(String),
@@ -368,7 +368,7 @@ pub enum ErrorKind {
     InvalidAlignment(u64),
     #[error("{} section must be aligned to {required} bytes", .section.name())]
     SectionMisaligned { section: SectionId, required: usize },
-    #[error("{} section at [{start}, {end}) lies outside of the data of {size} bytes", .section.name())]
+    #[error("{} section at [{start}, {end}) is outside the {size} bytes of the file", .section.name())]
     SectionOutOfBounds { section: SectionId, start: u64, end: u128, size: usize },
     #[error("{} section overlaps {} section", .section.name(), .other.name())]
     SectionOverlap { section: SectionId, other: SectionId },
@@ -380,7 +380,7 @@ pub enum ErrorKind {
     // Tables.
     #[error("invalid {} start indices: end ({end}) is less than start ({start}) for {} {index}", .section.name(), .section.name())]
     TableOrder { section: SectionId, start: u64, end: u64, index: usize },
-    #[error("invalid {} start index {start} for {} {index}: the first must be 0 and all must lie in the data of {size} bytes", .section.name(), .section.name())]
+    #[error("invalid {} start index {start} for {} {index}: the first must be 0 and all must be within the {size} bytes of data", .section.name(), .section.name())]
     TableBounds { section: SectionId, start: u64, size: usize, index: usize },
     #[error("{count} bytes left over in {what}")]
     TrailingBytes { what: &'static str, count: usize },
@@ -402,7 +402,7 @@ pub enum ErrorKind {
     SignatureKind { function: String },
     #[error("failed to read function location for '{function}'")]
     FunctionLocationIndex { function: String },
-    #[error("{count} entries are left over in the locations of function '{function}'")]
+    #[error("the locations of function '{function}' have {count} extra entries")]
     LocationsLeft { function: String, count: usize },
 
     // Types.
@@ -521,7 +521,7 @@ impl std::fmt::Display for VersionText {
     }
 }
 
-/// What stands between the ends of a range of versions: NVIDIA's readers of one version write it with a comma.
+/// The separator in a range of versions. NVIDIA's readers that support a single version print a comma.
 fn between(min: &Version, max: &Version) -> &'static str {
     if min == max { ", " } else { " - " }
 }
@@ -530,7 +530,7 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|b| format!("{b:02X}")).collect::<Vec<_>>().join(" ")
 }
 
-/// Why a module cannot be written.
+/// The reasons for which a module cannot be written.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum WriteError {
     #[error("unsupported Tile version {version}, this writer supports versions [{min}, {max}]")]
@@ -565,7 +565,7 @@ pub enum WriteError {
     Index { what: &'static str, index: usize, size: usize },
     #[error("constant of {bytes} bytes does not match {elements} elements of type {element}")]
     DenseSize { bytes: usize, elements: u64, element: &'static str },
-    #[error("tile of {elements} elements, a tile has at most {max}")]
+    #[error("tile of {elements} elements exceeds the maximum of {max}")]
     TileSize { elements: u64, max: u64 },
     #[error("{what} is larger than the supported {max} bytes")]
     TooLarge { what: &'static str, max: usize },

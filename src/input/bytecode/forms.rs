@@ -1,8 +1,9 @@
-//! Debug records of one container in the terms of the other.
+//! Converts debug records between the containers.
 //!
-//! The containers say the same with different records ([`crate::debug`]). What is written, and what MLIR is made of,
-//! has the records of one of them: a module that was read from the other is changed first. Records keep their numbers,
-//! which operations refer to; what has no record in the other container becomes new ones at the end.
+//! The containers express the same debug information with different records ([`crate::debug`]). The writer and the
+//! translation to MLIR take the records of one container, so a module that was read from the other is converted
+//! first. Records keep their numbers, because operations refer to them. A record without a direct counterpart is
+//! expressed with new records at the end of the table.
 //!
 //! ```text
 //! specification                              public
@@ -11,14 +12,14 @@
 //! subprogram in a scope                      subprogram in the scope's file; the line of its scope is its own
 //! ```
 //!
-//! Lost on the way to the public container are producer and flags; on the way back a scope line that is not the line
-//! itself.
+//! The conversion to the public container loses the producer and the flags. The conversion back loses a scope line
+//! that differs from the line itself.
 
 use crate::container::Profile;
 use crate::module::*;
 use std::borrow::Cow;
 
-/// The module with debug records of the container.
+/// Returns the module with the debug records of the container.
 pub fn for_container(module: &Module, profile: Profile) -> Cow<'_, Module> {
     let is_foreign = |a: &DebugAttr| {
         let spec = matches!(
@@ -40,25 +41,25 @@ pub fn for_container(module: &Module, profile: Profile) -> Cow<'_, Module> {
     if !module.debug.iter().any(is_foreign) {
         return Cow::Borrowed(module);
     }
-    let mut forms = Forms { old: module, debug: module.debug.clone(), strings: module.strings.clone() };
+    let mut converter = Converter { old: module, debug: module.debug.clone(), strings: module.strings.clone() };
     for i in 0..module.debug.len() {
         let new = match profile {
-            Profile::Public => forms.public(&module.debug[i]),
-            Profile::Specification => forms.specification(&module.debug[i]),
+            Profile::Public => converter.public(&module.debug[i]),
+            Profile::Specification => converter.specification(&module.debug[i]),
         };
-        forms.debug[i] = new;
+        converter.debug[i] = new;
     }
-    let Forms { debug, strings, .. } = forms;
+    let Converter { debug, strings, .. } = converter;
     Cow::Owned(Module { debug, strings, ..module.clone() })
 }
 
-struct Forms<'m> {
+struct Converter<'m> {
     old: &'m Module,
     debug: Vec<DebugAttr>,
     strings: Blobs,
 }
 
-impl Forms<'_> {
+impl Converter<'_> {
     fn public(&mut self, attr: &DebugAttr) -> DebugAttr {
         match attr {
             DebugAttr::SpecCompileUnit { file, .. } => DebugAttr::CompileUnit { file: *file },
@@ -82,8 +83,8 @@ impl Forms<'_> {
             DebugAttr::SpecCallSite { callee, caller, line, column } => {
                 let callee_line = callee.and_then(|c| self.line_of(c));
                 DebugAttr::CallSite {
-                    callee: self.place(*callee, callee_line.unwrap_or(0), 0),
-                    caller: self.place(*caller, *line, *column),
+                    callee: self.call_site_end(*callee, callee_line.unwrap_or(0), 0),
+                    caller: self.call_site_end(*caller, *line, *column),
                 }
             }
             other => other.clone(),
@@ -131,8 +132,8 @@ impl Forms<'_> {
         StringId(known.map_or_else(|| self.strings.push(text), |i| i as u32))
     }
 
-    /// An end of a call site: a location, or the place of the line in a subprogram.
-    fn place(&mut self, end: Option<DebugId>, line: u64, column: u64) -> Option<DebugId> {
+    /// An end of a call site: a location, or the location of a line in a subprogram.
+    fn call_site_end(&mut self, end: Option<DebugId>, line: u64, column: u64) -> Option<DebugId> {
         let DebugAttr::SpecSubprogram(s) = &self.old.debug[end?.index()] else { return end };
         let file = self.file_of(s.scope).or_else(|| self.file_of(s.unit));
         let file = self.path(file);
@@ -146,7 +147,7 @@ impl Forms<'_> {
         }
     }
 
-    /// The file that a scope is in. References form no cycle: the reader has seen to that.
+    /// The file that contains a scope. The reader has checked that references do not form a cycle.
     fn file_of(&self, scope: Option<DebugId>) -> Option<DebugId> {
         let mut scope = scope?;
         loop {
@@ -159,7 +160,7 @@ impl Forms<'_> {
         }
     }
 
-    /// The path of a file, as a string of its own.
+    /// The path of a file as one string.
     fn path(&mut self, file: Option<DebugId>) -> StringId {
         let path = file.map(|f| &self.old.debug[f.index()]).and_then(|f| self.joined(f)).unwrap_or_default();
         self.string(&path)
@@ -175,12 +176,12 @@ impl Forms<'_> {
         Some([directory, separator, name].concat())
     }
 
-    /// A file whose path is the string.
+    /// A file record with the given path; appends one if necessary.
     fn file_named(&mut self, path: StringId) -> DebugId {
         let wanted = self.old.string(path);
         let fits = |f: &DebugAttr| match f {
             DebugAttr::File { name, .. } if name.index() >= self.old.strings.len() => false,
-            // Files that were added have no directory, and name the string itself.
+            // Added files have no directory, and the string is their name.
             DebugAttr::File { name, directory } if directory.index() >= self.old.strings.len() => *name == path,
             f => self.joined(f).is_some_and(|p| p == wanted),
         };

@@ -1,9 +1,10 @@
-//! Bodies of the fuzz targets, so that a stable tool chain can run them over a corpus too.
+//! Bodies of the fuzz targets, which a stable toolchain can also run over a corpus.
 //!
-//! Each takes arbitrary bytes and panics only if a promise of this crate is broken:
+//! Each takes arbitrary bytes and panics only if this crate breaks one of its guarantees:
 //!
-//! * reading never panics and never accepts in strict mode what it refuses otherwise;
-//! * what was read can be written in its container and version, reads again, and is then written to the same bytes.
+//! * The reader never panics, and strict mode never accepts a file that the lenient mode rejects.
+//! * A file that was read can be written in its container and version. The result can be read again and is then
+//!   written to the same bytes.
 
 use crate::attrs::element_count;
 use crate::container::{Payload, Profile, detect, read_envelope, write_envelope};
@@ -13,14 +14,14 @@ use crate::reader::{ReadOptions, read, read_with_profile};
 use crate::varint::Cursor;
 use crate::writer::write;
 
-/// Arbitrary bytes to the reader.
+/// Passes arbitrary bytes to the reader.
 pub fn raw(data: &[u8]) {
     if let Some((module, profile)) = accepted(data) {
         stable(&module, profile);
     }
 }
 
-/// The module of a file that reads; what refuses it must say where, and strict reading must not accept more.
+/// The module of a readable file. Checks that errors have an offset and that the strict reader does not accept more.
 fn accepted(data: &[u8]) -> Option<(Module, Profile)> {
     let lenient = read_with_profile(data, &ReadOptions::default());
     let strict = read_with_profile(data, &ReadOptions { strict: true, ..ReadOptions::default() });
@@ -32,11 +33,11 @@ fn accepted(data: &[u8]) -> Option<(Module, Profile)> {
     lenient.ok()
 }
 
-/// What was read is written, read and written again without a change.
+/// Checks that a module survives writing and reading without a change.
 pub fn round_trip(data: &[u8]) {
     if let Ok((module, profile)) = read_with_profile(data, &ReadOptions::default()) {
         stable(&module, profile);
-        // The other container holds the same program, if it can.
+        // If the other container can express the program, its bytes must survive as well.
         let other = if profile == Profile::Public { Profile::Specification } else { Profile::Public };
         if other == Profile::Specification && elements(&module) > MOST_ELEMENTS {
             return;
@@ -47,11 +48,11 @@ pub fn round_trip(data: &[u8]) {
     }
 }
 
-/// The specification container writes splats out, so a few bytes become as much as a tile can hold. That is slow
-/// without being interesting.
+/// Limit for the specification container. It expands splats, so a few bytes can become the largest tile, which is
+/// slow and tests nothing new.
 const MOST_ELEMENTS: u64 = 1 << 18;
 
-/// Number of elements of all constants that operations and globals have.
+/// Number of elements of all constants of operations and globals.
 fn elements(module: &Module) -> u64 {
     let of_type = |ty| match module.ty(ty) {
         crate::Type::Tile { shape, .. } => element_count(shape).unwrap_or(0),
@@ -66,22 +67,22 @@ fn stable(module: &Module, profile: Profile) {
     rewritten(&write(module, profile, module.version).expect("what was read can be written"), profile);
 }
 
-/// What this crate wrote reads, strictly too, and is written to the same bytes.
+/// Checks that written bytes can be read in strict mode and are written to the same bytes again.
 fn rewritten(first: &[u8], profile: Profile) {
     let again = read(first, &ReadOptions { strict: true, ..ReadOptions::default() }).expect("what was written reads");
     let second = write(&again, profile, again.version).expect("what was read can be written");
     assert!(first == second, "the second writing differs");
 }
 
-/// A valid file followed by [`INSTRUCTIONS`] bytes that say how to damage one section; lengths are then made right
-/// again, so that the damage reaches the section's own reader.
+/// Damages one section of a valid file. The input is the file followed by [`INSTRUCTIONS`] bytes that describe the
+/// damage. Lengths are then corrected, so the damage reaches the section's own reader.
 pub fn section_aware(data: &[u8]) {
     if let Some(damaged) = damaged(data) {
         raw(&damaged);
     }
 }
 
-/// The file that the input of [`section_aware`] describes.
+/// The damaged file that the input of [`section_aware`] describes.
 pub fn damaged(data: &[u8]) -> Option<Vec<u8>> {
     let (file, how) = data.len().checked_sub(INSTRUCTIONS).and_then(|n| data.split_at_checked(n))?;
     damage(file, how)
@@ -116,14 +117,14 @@ fn damage(file: &[u8], how: &[u8]) -> Option<Vec<u8>> {
             let to = (how[6] as usize | (how[7] as usize) << 8) % (bytes.len() + 1);
             bytes.splice(to..to, copy);
         }
-        // A wide integer where a narrow one was.
+        // Replace a byte with a long integer.
         5 => drop(bytes.splice(at..=at, [0xFF, 0xFF, how[5] | 0x80, how[6] & 0x7F])),
         _ => bytes.truncate(at),
     }
     Some(write_envelope(wire, envelope.version, 1, &sections))
 }
 
-/// The first byte chooses a version; a valid public file follows, whose version is replaced before it is read.
+/// The first byte selects a version for the valid public file that follows.
 pub fn version_swap(data: &[u8]) {
     let Some((choice, file)) = data.split_first() else { return };
     let mut file = file.to_vec();
@@ -134,7 +135,7 @@ pub fn version_swap(data: &[u8]) {
     if profile != Profile::Public {
         return stable(&module, profile);
     }
-    // Its own version holds whatever was read in it.
+    // A module can always be written in the version that it was read in.
     assert!(write(&module, profile, module.version).is_ok(), "what was read can be written");
     for minor in 1..=4 {
         if let Ok(bytes) = write(&module, profile, Version::new(13, minor)) {

@@ -1,19 +1,19 @@
 //! Tile IR bytecode: reader and writer for both containers, without MLIR.
 //!
-//! Two kinds of file exist. The *public* container is what producers write (versions 13.1 to 13.3, magic `7F "TileIR"
-//! 00`); the *specification* container (13.1, magic `06 03 80 "Tile" 00`) has another envelope, self-describing
-//! operation records and tagged constants. The eight magic bytes alone decide which one a file is. Whatever is the same
-//! in both is one piece of code; a [`WireProfile`] holds what differs.
+//! There are two kinds of files. Producers write the *public* container (versions 13.1 to 13.5, magic `7F "TileIR"
+//! 00`). The *specification* container (13.1, magic `06 03 80 "Tile" 00`) uses a different envelope, self-describing
+//! operation records and tagged constants. The eight magic bytes alone select the container. The two share one
+//! implementation; a [`WireProfile`] holds the differences.
 //!
 //! ```text
 //! bytes --container--> section windows --sections, types, debug--> pools --ops--> bodies      read
 //! Module --ops, attrs--> bodies --sections--> pools --container--> bytes                     write
 //! ```
 //!
-//! Order on disk is the producer's choice; order of reading is not: strings, producer, types, constants, debug
-//! information, globals, functions, because each refers to those before it. A section is taken over only when it was
-//! consumed to its last byte. No input makes the reader panic, recurse without bound or allocate more than a small
-//! multiple of the input.
+//! A producer may write the sections in any order. The reader always decodes them in the order strings, producer,
+//! types, constants, debug information, globals, functions, because each refers only to earlier ones. A section is
+//! accepted only if it was consumed to its last byte. No input makes the reader panic, recurse without bound or
+//! allocate more than a small multiple of the input's size.
 //!
 //! ```
 //! let empty_module = [

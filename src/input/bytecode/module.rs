@@ -1,8 +1,8 @@
 //! The data model: a decoded file, without MLIR.
 //!
-//! A [`Module`] keeps the pools of the file (strings, types, constants, debug attributes) in their order, so that
-//! writing what was read gives the same bytes. Operations are stored once for all versions: a field that the file's
-//! version does not have holds its default, and a result that it does not have exists without a wire number.
+//! A [`Module`] keeps the file's pools (strings, types, constants, debug attributes) in their order, so writing an
+//! unchanged module reproduces the file. Operations are stored in one form for all versions: a field that the file's
+//! version lacks holds its default, and a result that it lacks exists without a wire number.
 
 use crate::body::Body;
 use crate::error::SectionId;
@@ -22,7 +22,7 @@ impl Version {
         Version { major, minor, tag: 0 }
     }
 
-    /// Whether this version has what `since` introduced.
+    /// Whether this version includes features introduced in `since`.
     pub const fn at_least(self, since: Version) -> bool {
         self.major > since.major || (self.major == since.major && self.minor >= since.minor)
     }
@@ -61,11 +61,11 @@ ids! {
     DebugId,
     /// A value of a function.
     ValueId,
-    /// An operation of a function: where its words start. Only comparisons mean something outside of this crate.
+    /// An operation of a function: the index of its first word. Outside this crate only comparisons are meaningful.
     OpId,
 }
 
-/// Variable-length byte strings, end to end.
+/// Variable-length byte strings, stored contiguously.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Blobs {
     data: Vec<u8>,
@@ -109,26 +109,27 @@ pub struct Module {
     pub producer: Option<StringId>,
     pub strings: Blobs,
     pub types: Vec<TypeEntry>,
-    /// Types past this index are not in the file: fields newer than the file needed them. A writer drops them if the
-    /// target does not need them either.
+    /// Number of types that the file declares. Later types are not in the file: they were added for fields that are
+    /// newer than it. The writer drops them if the target version does not need them either.
     pub declared_types: usize,
-    /// Raw little-endian elements, row-major; `i1` packed, least significant bit first. One element alone is a splat.
+    /// Raw little-endian elements, row-major; `i1` elements are packed, least significant bit first. A single element
+    /// is a splat.
     pub constants: Blobs,
     pub globals: Vec<Global>,
     pub functions: Vec<Function>,
     pub debug: Vec<DebugAttr>,
-    /// Attributes that do not fit in a word, each once.
+    /// Attributes that do not fit in a word, interned.
     pub attrs: AttrPool,
-    /// How the file was laid out, where producers differ.
+    /// Layout choices of the producer.
     pub layout: Layout,
 }
 
-/// Choices that the format leaves to the producer. The default is the reference writer's.
+/// Layout choices that the format leaves to the producer. The default is the reference writer's layout.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
     /// Order of the sections.
     pub order: Vec<SectionId>,
-    /// The Function section is padded to eight bytes.
+    /// Whether the Function section is padded to eight bytes.
     pub pad_functions: bool,
 }
 
@@ -171,7 +172,7 @@ impl Module {
         self.strings.get(id.index()).unwrap_or_default()
     }
 
-    /// A string for people: invalid UTF-8 is replaced.
+    /// The string with invalid UTF-8 replaced, for messages.
     pub fn text(&self, id: StringId) -> String {
         String::from_utf8_lossy(self.string(id)).into_owned()
     }
@@ -192,7 +193,7 @@ pub struct TypeEntry {
     pub offset: u32,
 }
 
-/// Element types. All but `fnv8E5M3FNU` are built into MLIR.
+/// Element types. All except `fnv8E5M3FNU` are MLIR builtin types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Scalar {
@@ -233,7 +234,7 @@ pub enum Type {
         element: TypeId,
         shape: Box<[i64]>,
         strides: Box<[i64]>,
-        /// As of a pointer.
+        /// As for a pointer.
         attr: Option<u32>,
     },
     PartitionView(Box<PartitionView>),
@@ -245,7 +246,7 @@ pub enum Type {
     },
 }
 
-/// `?` among sizes and strides.
+/// The value of `?` in sizes and strides.
 pub const DYNAMIC: i64 = i64::MIN;
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -305,10 +306,10 @@ pub enum Attr {
     DenseStrings(Box<DenseStrings>),
 }
 
-/// Elements with their type.
+/// Elements and their type.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Dense {
-    /// Without a shape, the type of the whole (a tile type); with one, the element type.
+    /// If `shape` is `None`, the type of the whole (a tile type); otherwise the element type.
     pub ty: TypeId,
     pub shape: Option<Box<[i64]>>,
     pub constant: ConstantId,
@@ -367,7 +368,7 @@ pub struct Global {
     pub offset: u32,
 }
 
-/// An entry: the only kind of function a file may hold.
+/// An entry function, the only kind that a file may contain.
 #[derive(Clone, Debug)]
 pub struct Function {
     pub name: StringId,
@@ -375,16 +376,16 @@ pub struct Function {
     pub private: bool,
     /// An [`Attr::Hints`].
     pub hints: Option<AttrId>,
-    /// An [`Attr::Array`] of dictionaries that is not empty. Since 13.5.
+    /// A non-empty [`Attr::Array`] of dictionaries. Since 13.5.
     pub arg_attrs: Option<AttrId>,
-    /// `None`: no locations for the whole function. `Some(None)`: unknown.
+    /// `None`: the function has no locations at all. `Some(None)`: its location is unknown.
     pub location: Option<Option<DebugId>>,
     pub body: Body,
     pub offset: u32,
 }
 
 impl Function {
-    /// The function without any location.
+    /// Returns the function without any locations.
     #[must_use]
     pub fn without_locations(mut self) -> Self {
         self.location = None;
@@ -393,7 +394,7 @@ impl Function {
     }
 }
 
-/// A debug attribute; `None` stands for an unknown location.
+/// A debug attribute; `None` in a reference means an unknown location.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum DebugAttr {
     Unknown,
@@ -421,7 +422,8 @@ pub enum DebugAttr {
         callee: Option<DebugId>,
         caller: Option<DebugId>,
     },
-    /// The four below are the records of the specification container, where it has its own; see [`crate::forms`].
+    /// The four variants below are records of the specification container that differ from the public ones; see
+    /// [`crate::forms`].
     SpecCompileUnit {
         file: Option<DebugId>,
         producer: StringId,
@@ -448,7 +450,7 @@ pub struct SpecSubprogram {
     pub unit: Option<DebugId>,
     pub name: StringId,
     pub linkage: StringId,
-    /// What the subprogram is in: a file, a unit, a block or another subprogram.
+    /// The enclosing scope: a file, a unit, a block or another subprogram.
     pub scope: Option<DebugId>,
     pub line: u64,
     pub flags: u64,
@@ -464,6 +466,6 @@ pub struct Subprogram {
     pub linkage: StringId,
     pub unit: Option<DebugId>,
     pub scope_line: u64,
-    /// Since 13.5. Nobody gives the bits a meaning, so they are kept and no more.
+    /// Since 13.5. The bits have no documented meaning; they are kept as read.
     pub flags: u64,
 }

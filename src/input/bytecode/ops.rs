@@ -1,16 +1,17 @@
-//! Operation records of the public container, and the part of body reading that both containers share.
+//! Operation records of the public container, and the parts of the body reader that both containers share.
 //!
 //! ```text
 //! VarInt opcode | [VarInt result count] | result types | [VarInt flags] | attributes | operands | [regions]
 //! ```
 //!
-//! Which of the bracketed parts exist follows from the schema row and the file's version. Operands are indices into a
-//! stack: function arguments, then every serialised result and block argument in order; at the end of a block all its
-//! values are popped, so the results of a region operation reuse the numbers of its body. Locations are not in the
+//! The schema row and the file's version determine which of the bracketed parts exist. Operands are indices into a
+//! stack: function arguments, then every serialized result and block argument in order. The end of a block pops all
+//! its values, so the results of a region operation reuse the numbers of its body. Locations are not part of the
 //! record: the n-th record of a function has the n-th index of its run in the Debug section.
 //!
-//! Worked example, the record `65 05 08 00 00 01 02`: `store_ptr_tko`, result type 5; flags 8 = bit 3, the token is
-//! there and scope, hints and mask are not; ordering `weak`; operands 0 (destination), 1 (value), 2 (token).
+//! Worked example: the record `65 05 08 00 00 01 02` is a `store_ptr_tko` with result type 5. Flags 8 = bit 3: the
+//! token is present; scope, hints and mask are not. The ordering is `weak`; the operands are 0 (destination), 1
+//! (value) and 2 (token).
 
 use crate::attrs::{AttrReader, constant_ref};
 use crate::body::{Body, BoolList, Draft};
@@ -24,7 +25,7 @@ use crate::schema::{self, Arity, AttrKind, NO_BIT, OpSpec};
 use crate::spec_ops::Entries;
 use crate::varint::Cursor;
 
-/// Nesting of regions below an entry: more than programs have, less than stacks can take.
+/// Maximum nesting depth of regions: more than programs use, less than the stack can take.
 pub const MAX_REGIONS: u32 = 256;
 
 /// Reads the body of one function.
@@ -39,46 +40,43 @@ pub(crate) struct BodyReader<'m, 'a> {
     pub(crate) entries: &'m Entries,
 }
 
-/// Wire numbers to values, after the arguments, whose wire number is the value: a long signature that many functions
-/// share costs nothing here.
+/// Maps wire numbers to values. Function arguments are not stored, because their wire number is the value; a long
+/// signature that many functions share costs nothing here.
 ///
-/// Wire numbers and values both ascend, and part only where a block has ended. So stretches in which they keep their
-/// distance are kept, not the values: programs without regions need one.
+/// Wire numbers and values both ascend, and their difference changes only where a block has ended. So the stack
+/// stores ranges of constant difference instead of values: a program without regions needs one.
 #[derive(Default)]
 struct ValueStack {
-    stretches: Vec<Stretch>,
+    ranges: Vec<WireRange>,
     len: u32,
 }
 
-struct Stretch {
+struct WireRange {
     wire: u32,
     value: u32,
 }
 
 impl ValueStack {
     fn push(&mut self, first: u32, n: u32) {
-        let follows = self.stretches.last().is_some_and(|s| s.value + (self.len - s.wire) == first);
+        let follows = self.ranges.last().is_some_and(|s| s.value + (self.len - s.wire) == first);
         if !follows && n > 0 {
-            self.stretches.push(Stretch { wire: self.len, value: first });
+            self.ranges.push(WireRange { wire: self.len, value: first });
         }
         self.len += n;
     }
 
     fn get(&self, wire: u64) -> Option<u32> {
         let wire = u32::try_from(wire).ok().filter(|w| *w < self.len)?;
-        let last = self.stretches.last()?;
-        let stretch = if last.wire <= wire {
-            last
-        } else {
-            &self.stretches[self.stretches.partition_point(|s| s.wire <= wire) - 1]
-        };
-        Some(stretch.value + (wire - stretch.wire))
+        let last = self.ranges.last()?;
+        let range =
+            if last.wire <= wire { last } else { &self.ranges[self.ranges.partition_point(|s| s.wire <= wire) - 1] };
+        Some(range.value + (wire - range.wire))
     }
 
     fn truncate(&mut self, len: u32) {
         self.len = len;
-        while self.stretches.last().is_some_and(|s| s.wire >= len) {
-            self.stretches.pop();
+        while self.ranges.last().is_some_and(|s| s.wire >= len) {
+            self.ranges.pop();
         }
     }
 }
@@ -131,7 +129,7 @@ impl<'m, 'a> BodyReader<'m, 'a> {
         }
     }
 
-    /// Reads the next record with all its regions; whether it is a terminator.
+    /// Reads the next record with all its regions. Returns whether it is a terminator.
     fn op(&mut self, cur: &mut Cursor, depth: u32) -> ReadResult<bool> {
         let (spec, start) = self.opcode(cur)?;
         let mut location = 0;
@@ -142,7 +140,7 @@ impl<'m, 'a> BodyReader<'m, 'a> {
         }
         let op = self.body.begin(spec, start, location);
 
-        // Result types. Results newer than the file are appended with their implied type.
+        // Result types. Results that are newer than the file are appended with their implied type.
         let version = self.module.version;
         let available = spec.results.iter().filter(|r| version.at_least(r.since)).count();
         let mut serialised = available;
@@ -202,7 +200,7 @@ impl<'m, 'a> BodyReader<'m, 'a> {
         }
         let Some(spec) = schema::lookup(opcode) else { return fail(ErrorKind::UnknownOpcode(opcode)) };
         if !version.at_least(spec.since) {
-            // The specification's reader knows one version: what is newer does not exist there.
+            // The specification's reader supports one version, in which newer operations do not exist.
             let unknown = !self.wire.is_public();
             return fail(if unknown {
                 ErrorKind::UnknownOpcode(opcode)
@@ -243,7 +241,7 @@ impl<'m, 'a> BodyReader<'m, 'a> {
         Ok(())
     }
 
-    /// The token type, for results that an old file does not mention.
+    /// The token type, for results that older versions do not have.
     fn implied_token(&mut self) -> TypeId {
         let types = &mut self.module.types;
         let found = types.iter().position(|e| e.ty == Type::Token);
@@ -367,7 +365,7 @@ impl<'m, 'a> BodyReader<'m, 'a> {
         Ok(())
     }
 
-    /// Pushes the value with a wire number.
+    /// Pushes the value with the given wire number.
     #[inline]
     pub(crate) fn operand(&mut self, index: u64) -> Result<(), ()> {
         let value = match index.checked_sub(self.body.arguments.into()) {
@@ -383,7 +381,7 @@ impl<'m, 'a> BodyReader<'m, 'a> {
         self.body.arguments as usize + self.stack.len as usize
     }
 
-    /// Reads the regions of the operation whose header and operands are complete.
+    /// Reads the regions of an operation after its header and operands.
     pub(crate) fn regions(&mut self, cur: &mut Cursor, spec: &'static OpSpec, op: OpId, depth: u32) -> ReadResult<()> {
         if depth >= MAX_REGIONS {
             return cur.fail(ErrorKind::RegionDepth);
@@ -422,14 +420,14 @@ impl<'m, 'a> BodyReader<'m, 'a> {
         Ok(())
     }
 
-    /// Numbers the results: those on the wire go to the stack, the others have a value only.
+    /// Numbers the results. The results on the wire are pushed on the stack; the others only become values.
     pub(crate) fn complete(&mut self, op: OpId, serialised: usize) {
         let (first, _) = self.body.end(op);
         self.stack.push(first, serialised as u32);
     }
 }
 
-/// The operand count of an operation that is not segmented.
+/// Checks the operand count of an operation that is not segmented.
 pub(crate) fn check_operand_count(spec: &OpSpec, n: usize) -> Result<(), ErrorKind> {
     let fixed = spec.fixed_operands();
     let open = spec.operands.iter().any(|f| f.arity == Arity::Variadic);
@@ -445,7 +443,7 @@ pub(crate) fn check_operand_count(spec: &OpSpec, n: usize) -> Result<(), ErrorKi
     Ok(())
 }
 
-/// The word that stands for a public location index; `None` if no operation can have it.
+/// The location word for a public location index; `None` if operations cannot have that attribute as their location.
 fn location_word(debug: &[DebugAttr], index: u64) -> Option<u32> {
     if index == 0 {
         return Some(0);

@@ -1,8 +1,8 @@
-//! From bytes to a [`Module`].
+//! Decodes bytes into a [`Module`].
 //!
-//! The order is fixed by what refers to what: strings, producer, types, constants, debug information, globals,
-//! functions. Each section is decoded completely, and must be consumed to its last byte, before anything of it is
-//! visible to the next.
+//! References between sections fix the order of decoding: strings, producer, types, constants, debug information,
+//! globals, functions. Each section is decoded completely, and must be consumed to its last byte, before a later
+//! section can refer to it.
 
 use crate::attrs::{AttrReader, check_blob, constant_ref, dense_matches, element_count};
 use crate::container::{self, Envelope, Profile, WireProfile};
@@ -16,12 +16,12 @@ use crate::spec_ops::{self, Entries};
 use crate::types;
 use crate::varint::Cursor;
 
-/// How to read.
+/// Options of the reader.
 #[derive(Clone, Debug)]
 pub struct ReadOptions {
-    /// Refuse overlong integers in the public container too (the specification container always refuses them).
+    /// Reject overlong integers in the public container too (the specification container always rejects them).
     pub strict: bool,
-    /// Take files that need a preview feature. None of the features is there yet, so what uses one is refused later.
+    /// Accept files that need a preview feature. No preview feature is supported yet, so its uses are rejected later.
     pub preview: bool,
     /// Names that the specification container's dialect list may hold.
     pub dialects: Vec<String>,
@@ -37,12 +37,12 @@ impl Default for ReadOptions {
 ///
 /// # Errors
 ///
-/// The first thing that is wrong, with its absolute offset.
+/// Returns the first error in the file, with its absolute offset.
 pub fn read(data: &[u8], options: &ReadOptions) -> ReadResult<Module> {
     Ok(read_with_profile(data, options)?.0)
 }
 
-/// Reads a file and says which container it was.
+/// Reads a file and also returns its container.
 pub fn read_with_profile(data: &[u8], options: &ReadOptions) -> ReadResult<(Module, Profile)> {
     if data.len() >= u32::MAX as usize {
         return Err(ReadError::new(0, ErrorKind::InputTooLarge(data.len())));
@@ -55,7 +55,7 @@ pub fn read_with_profile(data: &[u8], options: &ReadOptions) -> ReadResult<(Modu
     Ok((read_sections(wire, &envelope)?, wire.profile))
 }
 
-/// Runs `read` over a section, demands that it consumes all of it, and files errors under the section.
+/// Runs `read` over a section, requires that it consumes all of it, and attributes errors to the section.
 fn section<'a, T>(
     envelope: &Envelope<'a>,
     id: SectionId,
@@ -112,7 +112,7 @@ pub(crate) fn string(cur: &mut Cursor, strings: &Blobs, what: Field) -> ReadResu
     Ok(StringId(i as u32))
 }
 
-/// Whether the constant can be the value of the type, which must be a tile of integers or floating-point numbers.
+/// Checks that the constant can be the value of `ty`, which must be a tile of integers or floating-point numbers.
 pub(crate) fn check_dense(module: &Module, ty: Option<TypeId>, constant: ConstantId) -> Result<(), ErrorKind> {
     let invalid = ErrorKind::Field(Field::DenseType);
     let Some(Type::Tile { element, shape }) = ty.map(|t| module.ty(t)) else { return Err(invalid) };
@@ -172,13 +172,14 @@ fn read_functions(
 ) -> ReadResult<()> {
     let base = cur.pos();
     let n = cur.count(5, Field::FunctionCount)?;
-    // Four fields, the length of the body, and three bytes of a terminator: there cannot be more without an error.
+    // A function takes at least four fields, the length of the body and a terminator of three bytes.
     module.functions.reserve_exact(n.min(cur.left() / 8));
     for _ in 0..n {
         let function = read_function(cur, wire, module, runs, entries)?;
         module.functions.push(function);
     }
-    // The reference writer pads the payload to eight bytes. Where it ends on a multiple anyway, assume so.
+    // The reference writer pads the payload to eight bytes. If the payload ends on a multiple of eight, assume
+    // padding.
     module.layout.pad_functions = (cur.end() - base).is_multiple_of(8);
     if !cur.is_empty() && cur.left() < 8 {
         cur.align(8, base, Field::FunctionBody)?;
@@ -207,7 +208,7 @@ fn read_function(
 
     let at = cur.pos();
     let flags = cur.byte(Field::FunctionFlags)?;
-    // Since 13.5 hints are always there, and attributes of the arguments behind them.
+    // Since 13.5 the hints are always present, followed by the attributes of the arguments.
     let complete = wire.is_public() && module.version.at_least(V13_5);
     if flags & !(PRIVATE | ENTRY | if complete { 0 } else { HINTS }) != 0 {
         return Err(ReadError::new(at, ErrorKind::UnknownFunctionFlags(flags)));
@@ -244,7 +245,7 @@ fn read_function(
             (Attr::Dictionary(d), Profile::Specification) => Attr::Hints(d),
             _ => return Err(ReadError::new(at, ErrorKind::HintsKind)),
         };
-        // No hints and empty ones are the same where they are always there.
+        // Since 13.5 missing hints are written as an empty dictionary.
         let empty = matches!(&hints, Attr::Hints(d) if d.is_empty());
         if complete && empty { None } else { Some(module.attrs.intern(hints)) }
     } else {

@@ -1,15 +1,14 @@
-//! The operations, enumerations and element types of the language, once.
+//! The single definition of the language's operations, enumerations and element types.
 //!
-//! [`OPS`] is the only place that knows which operands, results, attributes and regions an operation has, in wire
-//! order, and since which version. Reader, writer and MLIR translation are driven by it, and so is the generated
-//! documentation.
+//! [`OPS`] alone defines an operation's operands, results, attributes and regions, in wire order, and the versions
+//! that introduced them. The reader, the writer, the translation to MLIR and the generated documentation all use it.
 //!
-//! Rules that follow from a row (and are computed here, not written down twice):
+//! Rules that follow from a row are computed here:
 //!
 //! * *variadic*: some operand or result is `many`. Only then is the number of results on the wire.
 //! * *flag bits*: one for every optional attribute in order of declaration, then, if the operation is segmented, one
-//!   for every optional operand; stably sorted by the version in which the field appeared. A unit attribute is nothing
-//!   but its bit.
+//!   for every optional operand; stably sorted by the version that introduced the field. A unit attribute is encoded
+//!   by its bit alone.
 //! * the flags word exists if the first bit's field is as old as the operation, or not newer than the file.
 
 use crate::error::ErrorKind;
@@ -40,7 +39,7 @@ pub struct ValueField {
     pub since: Version,
 }
 
-/// What an attribute holds, which decides its encoding.
+/// The kind of value that an attribute holds, which determines its encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AttrKind {
     Enum(&'static EnumSpec),
@@ -59,7 +58,7 @@ pub enum AttrKind {
     Dense,
     /// Dense array of `i32`.
     I32s,
-    /// Dense array of `bool`, one for each operand of the variadic group; all false where there is none.
+    /// Dense array of `bool`, one for each operand of the variadic group; an absent array is all false.
     Bools,
     /// Array of self-contained attributes.
     Array,
@@ -75,7 +74,7 @@ pub struct AttrField {
     pub kind: AttrKind,
     pub optional: bool,
     pub since: Version,
-    /// Value that a file without the field means, and the only one that such a file can express.
+    /// The value that a file without the field implies, which is also the only one that such a file can express.
     pub default: Option<u32>,
 }
 
@@ -83,21 +82,21 @@ pub struct AttrField {
 #[derive(Debug, PartialEq, Eq)]
 pub struct EnumSpec {
     pub name: &'static str,
-    /// Mnemonic of the dialect attribute, or `None` if MLIR holds a plain 32-bit integer.
+    /// Mnemonic of the dialect attribute, or `None` if MLIR stores a plain 32-bit integer.
     pub mnemonic: Option<&'static str>,
     pub keywords: &'static [&'static str],
-    /// Keywords that versions before one do not have.
+    /// Keywords that were added after the enumeration, with the version that added each.
     pub newer: &'static [(&'static str, Version)],
 }
 
 impl EnumSpec {
-    /// The first version that has a value.
+    /// The version that introduced a value.
     pub fn since(&self, value: u32) -> Version {
         let keyword = self.keywords.get(value as usize);
         self.newer.iter().find(|(newer, _)| Some(newer) == keyword).map_or(ALWAYS, |(_, since)| *since)
     }
 
-    /// The value that a file of a version holds as this number.
+    /// The value with the given wire number in a file of the given version.
     pub(crate) fn value(&self, number: u64, version: Version) -> Result<u32, ErrorKind> {
         if number >= self.keywords.len() as u64 {
             return Err(ErrorKind::EnumValue(number));
@@ -181,7 +180,7 @@ pub static ORDERING: EnumSpec = EnumSpec {
     newer: &[],
 };
 
-/// Where a field's flag is: no flag at all.
+/// In place of a flag bit: the field has no flag.
 pub const NO_BIT: u8 = u8::MAX;
 
 /// One operation.
@@ -190,7 +189,7 @@ pub struct OpSpec {
     pub opcode: u8,
     /// Mnemonic without the dialect prefix.
     pub name: &'static str,
-    /// Name of the operation's C++ class, which diagnostics use.
+    /// Name of the operation's C++ class, for diagnostics.
     pub class: &'static str,
     pub since: Version,
     pub operands: &'static [ValueField],
@@ -201,7 +200,7 @@ pub struct OpSpec {
     pub segmented: bool,
     pub terminator: bool,
 
-    // The rest is derived by `done`.
+    // The fields below are derived by `done`.
     /// Some operand or result is variadic.
     pub variadic: bool,
     /// Some result is variadic.
@@ -213,18 +212,18 @@ pub struct OpSpec {
     pub bits: u8,
     /// Version of the field that owns bit 0.
     pub flags_since: Version,
-    /// Number of words that hold operand counts in memory: one for each variadic group of a segmented operation, one if
-    /// the number of operands of another operation varies.
+    /// Number of words that hold operand counts in memory: one for each variadic group of a segmented operation; one
+    /// if the number of operands of another operation varies.
     pub count_words: u8,
     /// Number of attributes that take a word in memory (all but unit attributes).
     pub attr_words: u8,
 }
 
-/// Position of the number of the first result, of operations that can have results.
+/// Index of the first-result word, for operations that can have results.
 pub(crate) const FIRST_RESULT_AT: usize = 0;
 
 impl OpSpec {
-    /// Whether a file of `version` has a flags word in this operation's record.
+    /// Whether this operation's record in a file of `version` has a flags word.
     pub fn has_flags(&self, version: Version) -> bool {
         self.bits > 0 && version.at_least(self.flags_since)
     }
@@ -233,28 +232,28 @@ impl OpSpec {
         !self.results.is_empty()
     }
 
-    /// Position of the regions' blocks among the words of an operation (see [`crate::Body`]), counted as all the
-    /// positions here from those that every operation has.
+    /// Index of the region words among the words of an operation (see [`crate::Body`]). All indices here count from
+    /// the first word after the ones that every operation has.
     pub(crate) fn regions_at(&self) -> usize {
         self.has_results() as usize
     }
 
-    /// Position of the bits of what is present.
+    /// Index of the word with the bits of the optional fields that are present.
     pub(crate) fn present_at(&self) -> usize {
         self.regions_at() + self.regions
     }
 
-    /// Position of the result count.
+    /// Index of the result count.
     pub(crate) fn result_count_at(&self) -> usize {
         self.present_at() + (self.bits > 0) as usize
     }
 
-    /// Position of the operand counts.
+    /// Index of the operand counts.
     pub(crate) fn counts_at(&self) -> usize {
         self.result_count_at() + self.variadic_results as usize
     }
 
-    /// Number of words in front of the attributes.
+    /// Number of words before the attributes.
     pub(crate) fn head_words(&self) -> usize {
         self.counts_at() + self.count_words as usize
     }
@@ -264,7 +263,7 @@ impl OpSpec {
         format!("cuda_tile.{}", self.name)
     }
 
-    /// Number of operands of a not segmented operation that are not part of a variadic group.
+    /// Number of operands outside of variadic groups, for an operation that is not segmented.
     pub fn fixed_operands(&self) -> usize {
         self.operands.iter().filter(|f| f.arity == Arity::One).count()
     }
@@ -324,7 +323,7 @@ impl OpSpec {
             self.attr_words += !matches!(self.attrs[i].kind, AttrKind::Unit) as u8;
             i += 1;
         }
-        // Versions ascending; inside a version attributes before operands, each in order of declaration.
+        // Ascending versions; within a version attributes before operands, each in order of declaration.
         let mut minor = 0;
         while minor <= V13_5.minor {
             i = 0;
@@ -417,7 +416,7 @@ impl AttrField {
     }
 }
 
-/// The specification of `opcode`, in whatever version it appeared.
+/// The specification of `opcode`, whatever version introduced it.
 pub fn lookup(opcode: u64) -> Option<&'static OpSpec> {
     let slot = *BY_OPCODE.get(usize::try_from(opcode).ok()?)?;
     (slot != EMPTY).then(|| &OPS[slot as usize])
@@ -433,7 +432,7 @@ pub fn highest_opcode(version: Version) -> u64 {
     OPS.iter().filter(|o| version.at_least(o.since)).map(|o| u64::from(o.opcode)).max().unwrap_or(0)
 }
 
-/// The only operation of preview features, which call functions of libraries.
+/// The only operation of preview features: it calls a function of a library.
 pub(crate) const PREVIEW_CALL: u64 = 0x4002;
 
 const EMPTY: u8 = u8::MAX;

@@ -1,24 +1,24 @@
-//! Offset tables, and the sections that are nothing but one: strings and public constants.
+//! Offset tables, and the two sections that consist of one table: strings and public constants.
 //!
 //! ```text
 //! VarInt n | padding to the width | n offsets (u32 or u64, little endian, into the data) | data
 //! ```
 //!
-//! Record `i` reaches from its offset to the next one's, the last to the end of the payload. An empty table is the
-//! count alone, padded.
+//! Record `i` extends from its offset to that of the next record, the last one to the end of the payload. An empty
+//! table is just the padded count.
 
 use crate::error::{ErrorKind, Field, ReadError, ReadResult, SectionId};
 use crate::module::Blobs;
 use crate::varint::{Cursor, Encode};
 
-/// An offset table whose offsets have been checked: they start at 0, ascend and stay in the data.
+/// An offset table with checked offsets: they start at 0, ascend and stay within the data.
 pub(crate) struct Table<'a> {
     offsets: &'a [u8],
     width: usize,
     data: Cursor<'a>,
 }
 
-/// Names of a table's fields for diagnostics.
+/// Names of a table's fields, for diagnostics.
 pub(crate) struct TableFields {
     pub section: SectionId,
     pub width: usize,
@@ -44,7 +44,8 @@ pub(crate) const DEBUG_ATTRS: TableFields = TableFields {
 };
 
 impl<'a> Table<'a> {
-    /// Reads the table that fills the rest of `cur`; `base` is where the payload started (padding is relative to it).
+    /// Reads the table that fills the rest of `cur`. `base` is the start of the payload, to which padding is
+    /// relative.
     pub fn read(cur: &mut Cursor<'a>, base: usize, fields: &TableFields) -> ReadResult<Table<'a>> {
         let n = cur.count(fields.width, fields.count)?;
         if n == 0 {
@@ -83,7 +84,7 @@ impl<'a> Table<'a> {
         self.offsets.len() / self.width
     }
 
-    /// Bytes of all records together.
+    /// Number of bytes of all records together.
     pub fn data_len(&self) -> usize {
         self.data.left()
     }
@@ -101,7 +102,7 @@ impl<'a> Table<'a> {
     }
 }
 
-/// Fails unless everything was consumed.
+/// Fails unless all of the window was consumed.
 pub(crate) fn expect_end(cur: &Cursor, what: &'static str) -> ReadResult<()> {
     if cur.is_empty() { Ok(()) } else { cur.fail(ErrorKind::TrailingBytes { what, count: cur.left() }) }
 }
@@ -116,7 +117,7 @@ pub(crate) fn read_strings(cur: &mut Cursor) -> ReadResult<Blobs> {
     Ok(blobs)
 }
 
-/// Constants of the public container: a VarInt length in front of each blob.
+/// Reads the constants of the public container: each blob is preceded by its length as a VarInt.
 pub(crate) fn read_constants(cur: &mut Cursor) -> ReadResult<Blobs> {
     let table = Table::read(cur, cur.pos(), &CONSTANTS)?;
     let mut blobs = Blobs::with_capacity(table.len(), table.data_len().saturating_sub(table.len()));

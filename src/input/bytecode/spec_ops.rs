@@ -5,10 +5,10 @@
 //!   | VarInt operand count | operands | VarInt dictionary | [VarInt region count | regions]
 //! ```
 //!
-//! Records describe themselves: all attributes are in one dictionary, an entry of the Constant section (`n` is entry `n
-//! - 1`, 0 the empty one). The Constant section holds tagged attributes, so constants carry their type and shape. A
-//! dictionary spells attributes as follows; operand groups of segmented operations are the 64-bit array
-//! `operandSegmentSizes`.
+//! Records describe themselves. All attributes of an operation are in one dictionary, which is an entry of the
+//! Constant section: `n` is entry `n - 1`, and 0 is the empty dictionary. The Constant section holds tagged
+//! attributes, so constants carry their type and shape. The sizes of the operand groups of segmented operations are
+//! the 64-bit array `operandSegmentSizes`. The other entries of a dictionary:
 //!
 //! | schema kind | entry |
 //! |---|---|
@@ -19,9 +19,9 @@
 //! | dense elements | elements in place |
 //! | `i32` array | 64-bit array |
 //! | array / hints | array / dictionary |
-//! | tagged | predicate around the attribute (the attribute itself if it is no predicate) |
+//!  tagged | predicate around the attribute (the attribute itself if it is not a predicate) |
 //!
-//! Worked example, `%c = addi %a, %b : tile<8xi32>` without a location: `03 7F 03 02 04 05 00` is opcode 3, location
+//! Worked example: `%c = addi %a, %b : tile<8xi32>` without a location is `03 7F 03 02 04 05 00`: opcode 3, location
 //! -1, result type 3, two operands, values 4 and 5, no attributes (the overflow attribute has its default).
 
 use crate::attrs::{AttrReader, AttrWriter, dense_matches, element_count, is_predicate};
@@ -38,18 +38,19 @@ use crate::varint::{Cursor, Encode};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 
-/// Key of the operand group sizes in a dictionary.
+/// Dictionary key of the operand group sizes.
 pub(crate) const SEGMENT_SIZES: &str = "operandSegmentSizes";
 
 /// Entries of the Constant section; empty for the public container.
 #[derive(Default)]
 pub(crate) struct Entries {
     attrs: Vec<Attr>,
-    /// Interned forms of dictionaries' values: many operations may share a large one.
+    /// Interned conversions of dictionary values, because many operations may share a large one.
     interned: RefCell<FxHashMap<Interned, u32>>,
 }
 
-/// A value of a dictionary as a field of an operation: entry, position in it, kind of the field.
+/// A dictionary value used as a field of an operation: the entry, its position in the entry, and the kind of the
+/// field.
 type Interned = (u64, usize, std::mem::Discriminant<AttrKind>);
 
 impl Entries {
@@ -74,7 +75,7 @@ pub(crate) fn read_entries(cur: &mut Cursor, attrs: &mut AttrReader) -> ReadResu
 }
 
 impl BodyReader<'_, '_> {
-    /// Reads a function body: a region of one block whose arguments are the function's.
+    /// Reads a function body: a region with one block, whose arguments are the function's.
     pub(crate) fn spec_body(&mut self, cur: &mut Cursor, name: StringId) -> ReadResult<()> {
         let at = cur.pos();
         let blocks = cur.varint(Field::BlockCount)?;
@@ -101,7 +102,7 @@ impl BodyReader<'_, '_> {
         Ok(())
     }
 
-    /// Reads the next record with all its regions; whether it is a terminator.
+    /// Reads the next record with all its regions. Returns whether it is a terminator.
     pub(crate) fn spec_op(&mut self, cur: &mut Cursor, depth: u32) -> ReadResult<bool> {
         let (spec, start) = self.opcode(cur)?;
         let at = cur.pos();
@@ -161,7 +162,7 @@ impl BodyReader<'_, '_> {
         self.body.word(op, spec.present_at())
     }
 
-    /// Distributes a dictionary over the schema's attributes; returns the operand group sizes if it has any.
+    /// Assigns the dictionary's values to the schema's attributes. Returns the operand group sizes if it has any.
     fn dictionary<'d>(
         &mut self,
         spec: &'static OpSpec,
@@ -254,7 +255,7 @@ impl BodyReader<'_, '_> {
         Ok(word)
     }
 
-    /// Assigns operands to groups. Without explicit sizes they must be unambiguous.
+    /// Assigns operands to groups. Without explicit sizes the assignment must be unambiguous.
     fn groups(
         &mut self,
         spec: &'static OpSpec,
@@ -303,13 +304,13 @@ impl BodyReader<'_, '_> {
     }
 }
 
-/// What the dictionary of an operation needs from the pools besides the module's own entries.
+/// Additions to the module's pools that the dictionary of an operation needs.
 pub(crate) trait SpecPools {
     fn name(&mut self, name: &str) -> StringId;
     fn scalar(&mut self, s: Scalar) -> TypeId;
 }
 
-/// Encodes the dictionary of an operation, sorted by key; `None` if it is empty.
+/// Encodes the dictionary of an operation, sorted by key; returns `None` if it is empty.
 pub(crate) fn put_dictionary(
     attrs: &AttrWriter,
     pools: &mut impl SpecPools,
@@ -346,7 +347,7 @@ pub(crate) fn put_dictionary(
                 debug_assert!(element_count(&shape).is_some());
                 attrs.dense_inline(&mut out, element, &shape, c)?;
             }
-            // Newer than all versions of this container.
+            // Lists of booleans are newer than all versions of this container.
             AttrValue::Bools(_) => return Err(WriteError::Malformed { what: field.name }),
             AttrValue::Attr(id) => {
                 let attr = attrs.module.attr(id);
@@ -376,7 +377,7 @@ pub(crate) fn put_dictionary(
     Ok(Some(out))
 }
 
-/// Whether the field says no more than its absence would.
+/// Whether the value equals the default that an absent field implies.
 fn is_default(field: &AttrField, value: AttrValue) -> bool {
     let value = match value {
         AttrValue::Enum(v) => u64::from(v),

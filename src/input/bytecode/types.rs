@@ -1,7 +1,7 @@
 //! Types: the tag table, and the records of the Type section.
 //!
-//! A record is a VarInt tag and its payload. Components are referred to by index and may come later in the table; what
-//! must not happen is that a type contains itself, or that composites nest deeper than the language can use.
+//! A record is a VarInt tag and its payload. Components are referred to by index and may come later in the table. A
+//! type must not contain itself, and composites must not nest deeper than the language can use.
 
 use crate::error::{ErrorKind, Field, ReadError, ReadResult, WriteError};
 use crate::module::*;
@@ -38,7 +38,7 @@ const TOKEN: u64 = 17;
 const GATHER_SCATTER_VIEW: u64 = 20;
 const STRIDED_VIEW: u64 = 21;
 
-/// Function type of view type of tile type of pointer type of element: the deepest that verifies is 4.
+/// The deepest valid type nests 4 levels: function, view, tile, pointer, element.
 const MAX_DEPTH: u32 = 16;
 
 impl Scalar {
@@ -96,7 +96,7 @@ impl Scalar {
         SCALAR_TAGS.iter().find(|t| t.1 == self).map(|t| (t.0, t.2)).expect("every scalar has a tag")
     }
 
-    /// Bytes of `elements` constants: whole bytes each, but `i1` packed eight to a byte.
+    /// Size in bytes of `elements` constants: each takes whole bytes, except that eight `i1` are packed into a byte.
     pub fn constant_bytes(self, elements: u64) -> u64 {
         match self {
             Scalar::I1 => elements.div_ceil(8),
@@ -104,7 +104,7 @@ impl Scalar {
         }
     }
 
-    /// Bytes of a constant that holds one element for all.
+    /// Size in bytes of a splat constant, which holds one element.
     pub fn splat_bytes(self) -> u64 {
         self.constant_bytes(1)
     }
@@ -136,8 +136,8 @@ impl Type {
     }
 }
 
-/// What a writer calls an attribute of a pointer, and the version that introduced it; no version has a number that is
-/// none.
+/// The name of a pointer attribute in the writer's diagnostics, and the version that introduced it. An unknown number
+/// gets a version that no file can have.
 fn pointer_kind_since(kind: u32) -> (&'static str, Version) {
     const SINCE: [(&str, Version); 3] =
         [("ptr_attr<none>", V13_4), ("ptr_attr<unicast>", V13_5), ("ptr_attr<multicast>", V13_5)];
@@ -145,8 +145,8 @@ fn pointer_kind_since(kind: u32) -> (&'static str, Version) {
     SINCE.get(kind as usize).copied().unwrap_or(("ptr_attr", Version::new(u8::MAX, u8::MAX)))
 }
 
-/// Reads the Type section. The specification container (`spec`) has no version gate for the scalar tags that it shares,
-/// and its own layout of sizes and partition views.
+/// Reads the Type section. The specification container (`spec`) does not gate the scalar tags that it shares with the
+/// public container by version. It also encodes sizes and partition views differently.
 pub(crate) fn read_types(cur: &mut Cursor, version: Version, spec: bool) -> ReadResult<Vec<TypeEntry>> {
     let table = Table::read(cur, cur.pos(), &TYPES)?;
     let mut types = Vec::with_capacity(table.len());
@@ -172,13 +172,14 @@ pub(crate) fn read_types(cur: &mut Cursor, version: Version, spec: bool) -> Read
     Ok(types)
 }
 
-/// A count and as many numbers, in signed LEB128.
+/// Reads a count and that many numbers in signed LEB128.
 fn signed_list(cur: &mut Cursor, what: Field) -> ReadResult<Box<[i64]>> {
     (0..cur.count(1, what)?).map(|_| cur.sleb(what)).collect()
 }
 
-/// What follows the type in the specification container's record of a partition view: sizes of the tile, the map of
-/// dimensions, and the mode, which is 0 for no padding and else the padding's number, counted from 1.
+/// Reads the rest of the specification container's record of a partition view, after the view's type: tile sizes, the
+/// dimension map and the padding mode. The mode is 0 for no padding, otherwise the number of the padding value plus
+/// one.
 fn spec_partition_view(cur: &mut Cursor, view: TypeId) -> ReadResult<Type> {
     let small = |cur: &mut Cursor, what: Field| -> ReadResult<Box<[i32]>> {
         let at = cur.pos();
@@ -208,7 +209,7 @@ fn read_type(cur: &mut Cursor, count: usize, version: Version, spec: bool) -> Re
             Err(ReadError::new(at, ErrorKind::TypeVersion { name, since, version }))
         }
     };
-    // The specification container is older than the last of them.
+    // The last scalar type is newer than the specification container.
     let known = |scalar| !(spec && scalar == Scalar::FNV8E5M3FNU);
     if let Some(&(_, scalar, since)) = SCALAR_TAGS.iter().find(|t| t.0 == tag && known(t.1)) {
         if !(spec && scalar == Scalar::F8E8M0FNU) {
@@ -224,7 +225,7 @@ fn read_type(cur: &mut Cursor, count: usize, version: Version, spec: bool) -> Re
     let references = |cur: &mut Cursor, n: Field, each: Field| -> ReadResult<Box<[TypeId]>> {
         (0..cur.count(1, n)?).map(|_| reference(cur, each)).collect()
     };
-    // Since 13.3 a flags word in front says whether there is padding; before, a byte at its place does.
+    // Since 13.3 a leading flags word says whether there is padding; before, a byte at the padding's position does.
     let flags = |cur: &mut Cursor, name: &'static str| -> ReadResult<bool> {
         let at = cur.pos();
         let flags = cur.varint(Field::TypeFlags)?;
@@ -242,9 +243,9 @@ fn read_type(cur: &mut Cursor, count: usize, version: Version, spec: bool) -> Re
             Ok(Some(v as u32))
         }
     };
-    // Sizes are words of eight bytes in the public container, signed LEB128 in the specification's.
+    // Sizes are 8-byte words in the public container and signed LEB128 in the specification container.
     let dims = |cur: &mut Cursor, what: Field| if spec { signed_list(cur, what) } else { cur.i64s(what) };
-    // Since 13.4 a flags word in front says whether there is an attribute of the pointer behind.
+    // Since 13.4 a leading flags word says whether an attribute of the pointer follows.
     let attributed = |cur: &mut Cursor, name: &'static str| Ok(version.at_least(V13_4) && !spec && flags(cur, name)?);
     let pointer_kind = |cur: &mut Cursor, present: bool| -> ReadResult<Option<u32>> {
         if !present {
@@ -309,12 +310,12 @@ fn read_type(cur: &mut Cursor, count: usize, version: Version, spec: bool) -> Re
     }
 }
 
-/// No type contains itself, and none is nested deeper than [`MAX_DEPTH`]. Iterative, so that no input exhausts the
-/// stack.
+/// Checks that no type contains itself and none is nested deeper than [`MAX_DEPTH`]. Iterative, so no input can
+/// exhaust the stack.
 fn check_nesting(types: &[TypeEntry]) -> ReadResult<()> {
     const NEW: u32 = 0;
     const OPEN: u32 = u32::MAX;
-    // Depth of a finished type, plus one.
+    // For a finished type, its depth plus one.
     let mut state = vec![NEW; types.len()];
     let mut stack = Vec::new();
     for root in 0..types.len() {

@@ -1,27 +1,28 @@
 //! Byte cursor, variable-length integers and their writers.
 //!
-//! Both containers use one integer encoding: unsigned LEB128 (seven payload bits a byte, least significant group first,
-//! bit 7 set on every byte but the last), at most ten bytes for 64 bits. Signed values are zig-zag mapped first, so
-//! that small magnitudes of either sign stay short: 0, -1, 1, -2 become 0, 1, 2, 3. The one exception is the location
-//! slot of the specification container's operation record, which is a *signed* LEB128 (two's complement, bit 6 of the
-//! last byte is the sign), in which -1 is the single byte `7F`.
+//! Both containers use one integer encoding: unsigned LEB128 with at most ten bytes for 64 bits. Each byte holds
+//! seven payload bits, least significant group first, and bit 7 is set on every byte but the last. Signed values are
+//! zig-zag mapped first, so small magnitudes of either sign stay short: 0, -1, 1, -2 become 0, 1, 2, 3. The one
+//! exception is the location slot in the specification container's operation record. It is a *signed* LEB128 (two's
+//! complement; bit 6 of the last byte is the sign), in which -1 is the single byte `7F`.
 //!
-//! One field is wider: the bit pattern of a float attribute, which is zig-zag mapped too. NVIDIA's compiler takes the
-//! 64 bits of an f64 for a signed number, so that the sign bit makes it a negative one, and that is what is written
-//! here. cuTile Python takes them for a positive number of any width instead, whose zig-zag form needs 65 bits when the
-//! sign bit is set: -inf is `80 80 80 80 80 80 80 F0 FF 03` there and `FF FF FF FF FF FF FF 0F` here. The two forms
-//! never mean different patterns, so both are read, and the longer one is called non-canonical.
+//! One field is wider: the bit pattern of a float attribute, which is also zig-zag mapped. NVIDIA's compiler
+//! interprets the 64 bits of an f64 as a signed number, so a set sign bit makes it negative. This writer does the
+//! same. cuTile Python interprets them as a positive number of any width, whose zig-zag form needs 65 bits when the
+//! sign bit is set. For example, -inf is `80 80 80 80 80 80 80 F0 FF 03` there and `FF FF FF FF FF FF FF 0F` here.
+//! The two encodings never assign different patterns to the same bytes, so the reader accepts both and calls the
+//! longer one non-canonical.
 //!
-//! Worked example: 300 = 0b10_0101100 is written `AC 02`: the low seven bits 0101100 with the continuation bit, then
-//! 10. `AC 82 00` decodes to the same number, but its last byte carries nothing: that spelling is called non-canonical.
+//! Worked example: 300 = 0b10_0101100 is written `AC 02`, the low seven bits 0101100 with the continuation bit, then
+//! 10. `AC 82 00` decodes to the same number, but its last byte adds nothing, so that encoding is non-canonical.
 //!
-//! The cursor never allocates and never reads outside its window. Every failing read says what it was reading, so that
-//! the caller's own text reaches the user; only faults of the encoding itself (too long, non-canonical) have texts of
-//! their own.
+//! The cursor never allocates and never reads outside its window. Every reading function takes the field that it
+//! reads, so the error names that field. Only faults of the encoding itself (too long, non-canonical) have generic
+//! texts.
 
 use crate::error::{ErrorKind, Field, ReadError, ReadResult};
 
-/// A window `[pos, end)` over the whole input; offsets in errors are absolute.
+/// A window `[pos, end)` into the input; offsets in errors are absolute.
 #[derive(Clone, Copy)]
 pub struct Cursor<'a> {
     data: &'a [u8],
@@ -30,16 +31,16 @@ pub struct Cursor<'a> {
     canonical: bool,
 }
 
-/// Longest LEB128 spelling of a 64-bit integer, in bytes.
+/// Longest LEB128 encoding of a 64-bit integer, in bytes.
 pub const MAX_VARINT_BYTES: usize = 10;
 
 impl<'a> Cursor<'a> {
-    /// A cursor over all of `data`. With `canonical`, overlong spellings of integers are errors.
+    /// A cursor over all of `data`. If `canonical` is set, overlong integers are errors.
     pub fn new(data: &'a [u8], canonical: bool) -> Self {
         Self { data, pos: 0, end: data.len(), canonical }
     }
 
-    /// The same input, restricted to `range` (which must lie inside it).
+    /// A window over `start..end` of the same input. The range must be within the input.
     pub fn window(&self, start: usize, end: usize) -> Cursor<'a> {
         debug_assert!(start <= end && end <= self.data.len());
         Cursor { data: self.data, pos: start, end, canonical: self.canonical }
@@ -100,10 +101,10 @@ impl<'a> Cursor<'a> {
         Ok(w)
     }
 
-    /// Unsigned LEB128.
+    /// Reads an unsigned LEB128.
     #[inline]
     pub fn varint(&mut self, what: Field) -> ReadResult<u64> {
-        // Nine of ten integers of real files take one byte.
+        // Nine of ten integers in real files take one byte.
         if self.pos < self.end {
             let b = self.data[self.pos];
             if b < 0x80 {
@@ -115,11 +116,10 @@ impl<'a> Cursor<'a> {
     }
 
     fn varint_slow(&mut self, what: Field) -> ReadResult<u64> {
-        // No more than 64 bits are read.
         Ok(self.leb(64, what)? as u64)
     }
 
-    /// Unsigned LEB128 of at most `width` bits, of which the tenth byte holds the last: 64 to 70.
+    /// Reads an unsigned LEB128 of at most `width` bits, 64 to 70. The tenth byte holds the highest bits.
     fn leb(&mut self, width: u32, what: Field) -> ReadResult<u128> {
         let start = self.pos;
         let (mut value, mut shift) = (0u128, 0u32);
@@ -140,7 +140,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Unsigned LEB128 that must fit an index (`u32`, with the largest value kept free as a sentinel).
+    /// Reads an unsigned LEB128 that must fit in an index: a `u32` other than the largest, which is a sentinel.
     #[inline]
     pub fn index(&mut self, what: Field) -> ReadResult<u32> {
         let start = self.pos;
@@ -151,8 +151,8 @@ impl<'a> Cursor<'a> {
         Ok(v as u32)
     }
 
-    /// A count of records that take at least `min_bytes` each: larger counts than the window can hold are refused
-    /// before anything is allocated for them.
+    /// Reads a count of records that take at least `min_bytes` each. A count that cannot fit in the window is
+    /// rejected before anything is allocated for the records.
     pub fn count(&mut self, min_bytes: usize, what: Field) -> ReadResult<usize> {
         let start = self.pos;
         let n = self.index(what)? as usize;
@@ -162,14 +162,14 @@ impl<'a> Cursor<'a> {
         Ok(n)
     }
 
-    /// Zig-zag LEB128.
+    /// Reads a zig-zag LEB128.
     pub fn zigzag(&mut self, what: Field) -> ReadResult<i64> {
         let u = self.varint(what)?;
         Ok((u >> 1) as i64 ^ -((u & 1) as i64))
     }
 
-    /// The bit pattern of a float, which is zig-zag LEB128 of its two's complement, or of itself as a positive number:
-    /// 65 bits then.
+    /// Reads the bit pattern of a float: the zig-zag LEB128 of its value as a signed number, or as a positive one,
+    /// which takes 65 bits.
     pub fn bit_pattern(&mut self, what: Field) -> ReadResult<u64> {
         let start = self.pos;
         let u = self.leb(65, what)?;
@@ -178,18 +178,18 @@ impl<'a> Cursor<'a> {
             (false, is_negative) => Ok(half ^ u64::from(is_negative).wrapping_neg()),
             (true, false) if !self.canonical => Ok(half),
             (true, false) => Err(ReadError::new(start, ErrorKind::NonCanonicalVarInt)),
-            // A negative number below those of 64 bits.
+            // A negative number too small for 64 bits.
             (true, true) => Err(ReadError::new(start, ErrorKind::VarIntTooLong)),
         }
     }
 
-    /// Signed LEB128 (two's complement), used by the specification container for operation locations.
+    /// Reads a signed LEB128 (two's complement), which the specification container uses for operation locations.
     pub fn sleb(&mut self, what: Field) -> ReadResult<i64> {
         let start = self.pos;
         let (mut value, mut shift, mut previous) = (0i64, 0u32, 0u8);
         loop {
             let b = self.byte(what)?;
-            // At shift 63 only the sign is left, and both spellings of it fill all seven bits.
+            // At shift 63 only the sign bit remains, so the seven payload bits are all zeros or all ones.
             if shift >= 63 && b != 0 && b != 0x7F {
                 return Err(ReadError::new(start, ErrorKind::VarIntTooLong));
             }
@@ -221,21 +221,22 @@ impl<'a> Cursor<'a> {
         Ok(u64::from_le_bytes(self.bytes(8, what)?.try_into().expect("eight bytes were taken")))
     }
 
-    /// A VarInt element count followed by that many little-endian `i64`.
+    /// Reads a VarInt element count followed by that many little-endian `i64`.
     pub fn i64s(&mut self, what: Field) -> ReadResult<Box<[i64]>> {
         let n = self.count(8, what)?;
         let raw = self.bytes(8 * n, what)?;
         Ok(raw.chunks_exact(8).map(|c| i64::from_le_bytes(c.try_into().expect("chunks of eight"))).collect())
     }
 
-    /// A VarInt element count followed by that many little-endian `i32`.
+    /// Reads a VarInt element count followed by that many little-endian `i32`.
     pub fn i32s(&mut self, what: Field) -> ReadResult<Box<[i32]>> {
         let n = self.count(4, what)?;
         let raw = self.bytes(4 * n, what)?;
         Ok(raw.chunks_exact(4).map(|c| i32::from_le_bytes(c.try_into().expect("chunks of four"))).collect())
     }
 
-    /// Skips padding up to the next multiple of `align`, counted from offset `base`. The value of the bytes is ignored.
+    /// Skips padding up to the next multiple of `align`, counted from offset `base`. The padding bytes are not
+    /// checked.
     pub fn align(&mut self, align: usize, base: usize, what: Field) -> ReadResult<()> {
         let n = (self.pos - base).next_multiple_of(align) - (self.pos - base);
         self.bytes(n, what).map(|_| ())
@@ -317,7 +318,7 @@ mod tests {
         }
     }
 
-    /// Each pattern in the form that is written, and as a positive number of 65 bits.
+    /// Reads each pattern in the form that this crate writes and as a positive number of 65 bits.
     #[test]
     fn bit_patterns_in_both_forms() {
         let mut patterns = vec![0u64, u64::MAX];
@@ -344,7 +345,7 @@ mod tests {
         let minus_infinity = [0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0xF0, 0xFF, 0x03];
         assert_eq!(Cursor::new(&minus_infinity, false).bit_pattern(WHAT).unwrap(), f64::NEG_INFINITY.to_bits());
         for last in [0x02, 0x03, 0x04, 0x7F, 0x83] {
-            // Odd numbers of 65 bits are below all of 64 bits, and the rest has too many bits.
+            // The odd 65-bit numbers are below the range of 64 bits; the other encodings have too many bits.
             let bytes = [0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, last];
             let got = Cursor::new(&bytes, false).bit_pattern(WHAT).map_err(|e| e.to_string());
             assert_eq!(got, Err("error at offset 0: VarInt does not fit in 64 bits".to_owned()), "{bytes:02X?}");

@@ -1,11 +1,11 @@
-//! From a [`Module`] to bytes.
+//! Encodes a [`Module`] as bytes.
 //!
-//! Pools are written in their order, so a file that was read comes out as it was. Sections follow the reference order:
-//! globals, functions, constants, debug information, types, producer, strings; globals and functions are encoded first
-//! because in the specification container they add to the pools.
+//! Pools are written in their order, so an unchanged module reproduces the file it was read from. Sections follow the
+//! reference order unless the layout gives another one. Globals and functions are encoded first, because in the
+//! specification container they add to the pools.
 //!
-//! Writing for an older version drops what that version does not have, after checking that nothing is lost by it: the
-//! field holds its default, the optional part is absent, the result is unused.
+//! When writing for an older version, fields and results that it lacks are dropped if no information is lost: the
+//! field holds its default, the optional part is absent, or the result is unused.
 
 use crate::attrs::AttrWriter;
 use crate::body::{AttrValue, Block, Body, BoolList, OpRef};
@@ -24,11 +24,11 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 
 type Result<T> = std::result::Result<T, WriteError>;
 
-/// Writes a module in a container and version.
+/// Writes a module in the given container and version.
 ///
 /// # Errors
 ///
-/// What the version or the container cannot express, or an inconsistency of the module.
+/// Fails if the version or the container cannot express the module, or if the module is inconsistent.
 pub fn write(module: &Module, profile: Profile, version: Version) -> Result<Vec<u8>> {
     let module = &*crate::forms::for_container(module, profile);
     let wire = profile.wire();
@@ -65,14 +65,14 @@ pub fn write(module: &Module, profile: Profile, version: Version) -> Result<Vec<
     ];
     let mut sections: Vec<Payload> =
         sections.into_iter().filter_map(|(id, bytes)| bytes.map(|bytes| Payload { id, bytes })).collect();
-    // Stable: sections that the order does not mention come last, in the reference order.
+    // The sort is stable: sections that the order does not mention come last, in the reference order.
     let order = &module.layout.order;
     sections.sort_by_key(|s| order.iter().position(|id| *id == s.id).unwrap_or(order.len()));
     let used_ops = w.used_ops.iter().filter(|u| **u).count();
     Ok(write_envelope(wire, version, used_ops, &sections))
 }
 
-/// The module's strings and types, and those that the specification container's dictionaries add.
+/// The module's strings and types plus the ones that the specification container's dictionaries add.
 struct ExtraPools<'m> {
     module: &'m Module,
     names: FxHashMap<String, StringId>,
@@ -122,7 +122,7 @@ impl SpecPools for ExtraPools<'_> {
     }
 }
 
-/// Splats are written out in the specification container; this bounds what a small module can become.
+/// The specification container expands splats; this limits the output of a small module.
 const MAX_ENTRY_BYTES: usize = 1 << 30;
 
 struct Writer<'m> {
@@ -131,32 +131,32 @@ struct Writer<'m> {
     module: &'m Module,
     attrs: AttrWriter<'m>,
     pools: ExtraPools<'m>,
-    /// Entries of the specification container's Constant section, and their size.
+    /// Entries of the specification container's Constant section, and their total size.
     entries: IndexSet<Vec<u8>, FxBuildHasher>,
     entry_bytes: usize,
     /// Location runs of the Debug section.
     runs: Vec<Vec<u64>>,
     used_ops: [bool; 256],
-    /// Some type past the declared ones is referred to.
+    /// Whether a type past the declared ones is used.
     implied_types: bool,
 }
 
-/// Wire numbering of the values of a function.
-struct Scope {
-    /// Wire number of each value that was ever numbered.
+/// Wire numbers of the values of a function.
+struct ValueNumbers {
+    /// Wire number of each value that has been numbered so far.
     numbers: Vec<u32>,
     stack: Vec<u32>,
-    /// Results that the target version does not have.
+    /// Results that do not exist in the target version.
     dropped: FxHashMap<u32, (&'static str, Version)>,
 }
 
-impl Scope {
+impl ValueNumbers {
     fn push(&mut self, value: ValueId) {
         self.numbers[value.index()] = self.stack.len() as u32;
         self.stack.push(value.0);
     }
 
-    /// The number of a value that is in scope.
+    /// The number of a value, if it is in scope.
     fn number(&self, value: ValueId) -> Option<u32> {
         let n = *self.numbers.get(value.index())?;
         (self.stack.get(n as usize) == Some(&value.0)).then_some(n)
@@ -178,7 +178,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Index of an entry of the Constant section.
+    /// Index of an entry of the Constant section; adds it if necessary.
     fn entry(&mut self, bytes: Vec<u8>) -> Result<u64> {
         let size = bytes.len();
         let (index, new) = self.entries.insert_full(bytes);
@@ -271,13 +271,16 @@ impl Writer<'_> {
             self.attrs.tagged(out, attributes.unwrap_or(&Attr::Array(Box::new([]))))?;
         }
 
-        let mut scope =
-            Scope { numbers: vec![u32::MAX; f.body.value_count()], stack: Vec::new(), dropped: FxHashMap::default() };
-        f.body.arguments().for_each(|a| scope.push(a));
+        let mut numbers = ValueNumbers {
+            numbers: vec![u32::MAX; f.body.value_count()],
+            stack: Vec::new(),
+            dropped: FxHashMap::default(),
+        };
+        f.body.arguments().for_each(|a| numbers.push(a));
         let mut body = Vec::new();
         if self.wire.is_public() {
             for op in f.body.top_level() {
-                self.op(&mut body, op, &mut scope)?;
+                self.op(&mut body, op, &mut numbers)?;
             }
         } else {
             body.put_varint(1);
@@ -287,7 +290,7 @@ impl Writer<'_> {
             }
             body.put_varint(f.body.top_level().count() as u64);
             for op in f.body.top_level() {
-                self.op(&mut body, op, &mut scope)?;
+                self.op(&mut body, op, &mut numbers)?;
             }
         }
         out.put_varint(body.len() as u64);
@@ -295,7 +298,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// The function's slot of the Debug section, and its run.
+    /// Writes the function's slot of the Debug section and its run.
     fn location(&mut self, out: &mut Vec<u8>, f: &Function) -> Result<()> {
         let public = self.wire.is_public();
         let own = match f.location {
@@ -310,7 +313,7 @@ impl Writer<'_> {
         if let Some(own) = own {
             check("debug attribute", own.index(), size)?;
         } else if !public {
-            // There is no number for "unknown"; operations name their locations themselves.
+            // The container has no number for "unknown", and operations store their own locations.
             out.put_varint(0);
             return Ok(());
         }
@@ -327,7 +330,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn op(&mut self, out: &mut Vec<u8>, op: OpRef, scope: &mut Scope) -> Result<()> {
+    fn op(&mut self, out: &mut Vec<u8>, op: OpRef, numbers: &mut ValueNumbers) -> Result<()> {
         let spec = op.spec;
         let version = self.version;
         if !version.at_least(spec.since) {
@@ -357,13 +360,13 @@ impl Writer<'_> {
         if self.wire.is_public() {
             self.flags(out, op)?;
             self.attributes(out, op)?;
-            self.operands(out, op, scope)?;
+            self.operands(out, op, numbers)?;
         } else {
             self.flags(&mut Vec::new(), op)?;
             let operands = op.operands();
             out.put_varint(operands.len() as u64);
             for (i, v) in operands.enumerate() {
-                put_operand(out, scope, spec, i, v, version)?;
+                put_operand(out, numbers, spec, i, v, version)?;
             }
             check_attribute_indices(self.module, op)?;
             check_defaults(op, version)?;
@@ -381,33 +384,33 @@ impl Writer<'_> {
                 let block = op.block(region);
                 out.put_varint(block.is_some().into());
                 if let Some(b) = block {
-                    self.block(out, op.body, b, scope)?;
+                    self.block(out, op.body, b, numbers)?;
                 }
             }
         }
 
         for (i, v) in op.results().enumerate() {
             if i < available {
-                scope.push(v);
+                numbers.push(v);
             } else {
-                scope.dropped.insert(v.0, (spec.results[i].name, spec.results[i].since));
+                numbers.dropped.insert(v.0, (spec.results[i].name, spec.results[i].since));
             }
         }
         Ok(())
     }
 
-    fn block(&mut self, out: &mut Vec<u8>, body: &Body, block: &Block, scope: &mut Scope) -> Result<()> {
-        let height = scope.stack.len();
+    fn block(&mut self, out: &mut Vec<u8>, body: &Body, block: &Block, numbers: &mut ValueNumbers) -> Result<()> {
+        let height = numbers.stack.len();
         out.put_varint(block.arg_count().into());
         for t in block.arg_types(body) {
             self.ty(out, t)?;
         }
-        block.args().for_each(|a| scope.push(a));
+        block.args().for_each(|a| numbers.push(a));
         out.put_varint(block.ops(body).count() as u64);
         for op in block.ops(body) {
-            self.op(out, op, scope)?;
+            self.op(out, op, numbers)?;
         }
-        scope.stack.truncate(height);
+        numbers.stack.truncate(height);
         Ok(())
     }
 
@@ -444,7 +447,7 @@ impl Writer<'_> {
                 None if field.kind == AttrKind::Bools => {
                     let n = op.spec.operands.iter().position(|f| f.arity == Arity::Variadic);
                     let n = n.map_or(0, |group| op.group_len(group));
-                    // Older versions, which have no such list, do not limit it.
+                    // Versions without such a list do not limit its length.
                     if n > BoolList::MAX {
                         return Err(WriteError::Malformed { what: field.name });
                     }
@@ -474,14 +477,14 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn operands(&self, out: &mut Vec<u8>, op: OpRef, scope: &Scope) -> Result<()> {
+    fn operands(&self, out: &mut Vec<u8>, op: OpRef, numbers: &ValueNumbers) -> Result<()> {
         let spec = op.spec;
         let mut values = op.operands().enumerate();
         if !spec.segmented {
             if spec.count_words > 0 {
                 out.put_varint(values.len() as u64);
             }
-            return values.try_for_each(|(i, v)| put_operand(out, scope, spec, i, v, self.version));
+            return values.try_for_each(|(i, v)| put_operand(out, numbers, spec, i, v, self.version));
         }
         for (g, field) in spec.operands.iter().enumerate() {
             let n = op.group_len(g);
@@ -489,7 +492,7 @@ impl Writer<'_> {
                 out.put_varint(n as u64);
             }
             for (i, v) in values.by_ref().take(n) {
-                put_operand(out, scope, spec, i, v, self.version)?;
+                put_operand(out, numbers, spec, i, v, self.version)?;
             }
         }
         Ok(())
@@ -587,22 +590,22 @@ fn check(what: &'static str, index: usize, size: usize) -> Result<()> {
 
 fn put_operand(
     out: &mut Vec<u8>,
-    scope: &Scope,
+    numbers: &ValueNumbers,
     spec: &OpSpec,
     operand: usize,
     v: ValueId,
     version: Version,
 ) -> Result<()> {
-    if let Some(&(name, since)) = scope.dropped.get(&v.0) {
+    if let Some(&(name, since)) = numbers.dropped.get(&v.0) {
         return Err(WriteError::Result { name, since, version });
     }
-    let n = scope.number(v).ok_or(WriteError::Scope { name: spec.name, operand })?;
+    let n = numbers.number(v).ok_or(WriteError::Scope { name: spec.name, operand })?;
     out.put_varint(n.into());
     Ok(())
 }
 
-/// Fields that the version does not have must hold what a reader of that version will assume, the others a value that
-/// it has.
+/// Checks that fields which the version lacks hold the value that its readers assume, and that all other values exist
+/// in it.
 fn check_defaults(op: OpRef, version: Version) -> Result<()> {
     for (i, f) in op.spec.attrs.iter().enumerate() {
         if let (AttrKind::Enum(e), Some(AttrValue::Enum(v))) = (f.kind, op.attr(i))

@@ -1,9 +1,9 @@
-//! From MLIR to a wire module.
+//! Translates MLIR into a wire module.
 //!
-//! Pools are filled in the reference writer's order: the signatures of all entries with their components, then globals
-//! and functions as they are encoded. Checked before anything is written: the module holds globals and entries only,
-//! all operations are `cuda_tile`'s, and the bodies of reduce and scan are pure. What a version cannot express is found
-//! by the wire writer.
+//! Pools are filled in the reference writer's order: the signatures of all entries with their components, then
+//! globals and functions as they are encoded. The exporter first checks that the module contains only globals and
+//! entries, that all operations belong to `cuda_tile`, and that the bodies of reduce and scan are pure. The wire
+//! writer reports features that a version cannot express.
 
 use super::raw::{bytes, enum_value, ints, optional, scalar_of, str_ref};
 use crate::dialect::ffi;
@@ -18,12 +18,12 @@ use tile_bytecode::{
     schema::{self, Arity, AttrKind, OpSpec},
 };
 
-/// Why a module cannot be written as bytecode.
+/// The reasons for which a module cannot be written as bytecode.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ExportError {
     #[error("expected exactly one cuda_tile.module, found {0}")]
     ModuleCount(usize),
-    /// With the names of the operations that do not belong there.
+    /// With the names of the operations that are not allowed there.
     #[error("only function and global ops are allowed in the body")]
     ForeignOperations(Vec<String>),
     #[error("only ops from the 'cuda_tile' dialect are allowed")]
@@ -50,13 +50,13 @@ type Result<T> = std::result::Result<T, ExportError>;
 ///
 /// # Errors
 ///
-/// What the bytecode, the version or the container cannot express.
+/// Fails if the bytecode, the version or the container cannot express the module.
 pub fn export(module: &Module, version: Version, profile: Profile) -> Result<Vec<u8>> {
     let wire = export_wire(module, version)?;
     Ok(tile_bytecode::write(&wire, profile, version)?)
 }
 
-/// An error with the operations that it is about.
+/// An error with the operations that caused it.
 #[derive(Debug)]
 pub struct Refusal {
     pub error: ExportError,
@@ -65,11 +65,11 @@ pub struct Refusal {
 }
 
 impl Refusal {
-    /// Reports the error through the context, with a remark at each operation that does not belong where it is.
+    /// Reports the error through the context, with a remark at each operation that is not allowed.
     pub fn emit(&self) {
-        // A message of ours has no NUL but what a name of the program's has.
+        // Only names from the program can contain a NUL.
         let message = CString::new(self.error.to_string().replace('\0', " ")).unwrap_or_default();
-        // SAFETY: the operations are alive as long as nobody changes the program; MLIR copies the texts.
+        // SAFETY: the operations are alive as long as the program is unchanged; MLIR copies the texts.
         unsafe {
             mlirEmitError(mlirOperationGetLocation(self.at), message.as_ptr());
             for culprit in &self.culprits {
@@ -79,11 +79,11 @@ impl Refusal {
     }
 }
 
-/// Writes a `cuda_tile.module`, or the one inside of a `builtin.module`.
+/// Writes a `cuda_tile.module`, or the one inside a `builtin.module`.
 ///
 /// # Errors
 ///
-/// As [`export`], with the operation at which it was found.
+/// As for [`export`], with the operation that caused the error.
 pub fn export_operation(op: OperationRef, version: Version, profile: Profile) -> std::result::Result<Vec<u8>, Refusal> {
     let op = op.to_raw();
     let refusal = |error, at| Refusal { error, at, culprits: vec![] };
@@ -103,7 +103,7 @@ pub fn export_wire(module: &Module, version: Version) -> Result<tile_bytecode::M
     Exporter::new(op).module(op, version)
 }
 
-/// The `cuda_tile.module` that the operation is or directly holds.
+/// Returns the operation if it is a `cuda_tile.module`, otherwise the one directly inside it.
 fn module_of(op: MlirOperation) -> Result<MlirOperation> {
     if name(op) == "cuda_tile.module" {
         return Ok(op);
@@ -119,20 +119,20 @@ fn module_of(op: MlirOperation) -> Result<MlirOperation> {
     }
 }
 
-/// Nesting that the reader accepts.
+/// Nesting depth that the reader accepts.
 const MAX_DEPTH: u32 = 256;
 
 struct Exporter {
     context: MlirContext,
     pools: Pools,
-    /// Indices of the types met so far, by identity.
+    /// Indices of the types translated so far, by identity.
     types: FxHashMap<usize, TypeId>,
     debug: FxHashMap<usize, Option<DebugId>>,
-    /// Values of the function at hand.
+    /// Values of the current function.
     values: FxHashMap<usize, ValueId>,
-    /// What an error is reported at.
+    /// The operation at which an error is reported.
     at: MlirOperation,
-    /// Operations that do not belong where they are.
+    /// Operations that are not allowed where they are.
     culprits: Vec<MlirOperation>,
 }
 
@@ -163,7 +163,7 @@ fn attribute(op: MlirOperation, name: &str) -> Option<MlirAttribute> {
     (!a.ptr.is_null()).then_some(a)
 }
 
-/// The only block of a region, if it has one.
+/// The only block of a region, if the region is not empty.
 fn block_of(op: MlirOperation, region: usize) -> Option<MlirBlock> {
     // SAFETY: the operation is alive and has this region.
     let block = unsafe { mlirRegionGetFirstBlock(mlirOperationGetRegion(op, region as isize)) };
@@ -223,7 +223,7 @@ impl Exporter {
         Ok(wire)
     }
 
-    /// Only `cuda_tile` operations, and only pure ones where a reduction or scan combines.
+    /// Checks that all operations belong to `cuda_tile`, and that the ones inside a reduction or scan are pure.
     fn check_block(&mut self, block: MlirBlock, pure_only: bool, depth: u32) -> Result<()> {
         if depth >= MAX_DEPTH {
             return Err(ExportError::Depth);
@@ -270,11 +270,11 @@ impl Exporter {
         let name = self.pools.string(name);
         let Some(attr) = attribute(op, "value") else { return self.missing(op, "value") };
         let Some(value) = self.elements(attr) else { return self.missing(op, "value") };
-        // SAFETY: the attribute is alive, and one of elements of a tile.
+        // SAFETY: the attribute is alive and holds the elements of a tile.
         let mut t = unsafe { mlirAttributeGetType(attr) };
         if let Some(element) = attribute(op, "element_type") {
             let shape = ints(|d| unsafe { ffi::tileir_cuda_tile_TileType_shape(t, d) });
-            // SAFETY: the type is that of a tile, and the attribute one of a type by its constraint.
+            // SAFETY: `t` is a tile type, and by its constraint the attribute is a type attribute.
             t = unsafe {
                 let l = mlirLocationUnknownGet(mlirTypeGetContext(t));
                 let element = mlirTypeAttrGetValue(element);
@@ -282,7 +282,7 @@ impl Exporter {
             };
         }
         let ty = self.ty(t)?;
-        // SAFETY: the attribute is alive, and an integer by its constraint.
+        // SAFETY: the attribute is alive and, by its constraint, an integer.
         let alignment = attribute(op, "alignment").map_or(0, |a| unsafe { mlirIntegerAttrGetValueInt(a) }) as u64;
         let visibility = attribute(op, "symbol_visibility").and_then(|a| enum_value(&schema::VISIBILITY, a));
         Ok(Global {
@@ -332,7 +332,7 @@ impl Exporter {
         for inner in ops(block) {
             self.op(inner, &mut builder, 0)?;
         }
-        // Without a location of its own a function has none at all.
+        // Operations only have locations if their function has one.
         let body = builder.finish(own.is_some());
         Ok(Function {
             name: symbol,
@@ -414,7 +414,7 @@ impl Exporter {
         Ok(())
     }
 
-    /// Value of an operation's attribute; none if it is of another kind.
+    /// Value of an operation's attribute; `None` if it is of another kind.
     fn value(&mut self, kind: AttrKind, a: MlirAttribute) -> Result<Option<AttrValue>> {
         // SAFETY: the attribute is alive, and each accessor is called on its own class only.
         Ok(unsafe {
@@ -451,7 +451,7 @@ impl Exporter {
 
     /// Tile type and raw elements of a dense attribute.
     fn dense(&mut self, a: MlirAttribute) -> Result<Option<(TypeId, ConstantId)>> {
-        // SAFETY: the attribute is alive; its raw data is as long as its type and form say.
+        // SAFETY: the attribute is alive; its raw data is as long as its type and form require.
         unsafe {
             if !mlirAttributeIsADenseElements(a) {
                 return Ok(None);
@@ -461,9 +461,9 @@ impl Exporter {
         }
     }
 
-    /// Raw elements of a dense attribute whose type is a tile.
+    /// Raw elements of a dense attribute with a tile type.
     fn elements(&mut self, a: MlirAttribute) -> Option<ConstantId> {
-        // SAFETY: the attribute is alive; its raw data is as long as its type and form say.
+        // SAFETY: the attribute is alive; its raw data is as long as its type and form require.
         unsafe {
             if !mlirAttributeIsADenseElements(a) || !ffi::tileir_cuda_tile_isa_TileType(mlirAttributeGetType(a)) {
                 return None;
@@ -476,7 +476,7 @@ impl Exporter {
         }
     }
 
-    /// A self-contained attribute; none if bytecode has no form for it.
+    /// A self-contained attribute; `None` if bytecode cannot express it.
     fn attr(&mut self, a: MlirAttribute) -> Option<Attr> {
         // SAFETY: the attribute is alive, and each accessor is called on its own class only.
         unsafe {
@@ -550,7 +550,7 @@ impl Exporter {
         }
     }
 
-    /// The exact bits of a float attribute, by way of a dense attribute of one element.
+    /// The exact bits of a float attribute, read from a dense attribute with one element.
     fn float_bits(&self, a: MlirAttribute, ty: MlirType, s: Scalar) -> u64 {
         let shape = [1i64];
         // SAFETY: the attribute and its type are alive; the raw data of one element has its storage size.
@@ -562,7 +562,7 @@ impl Exporter {
         raw.iter().rev().fold(0, |v, &b| v << 8 | u64::from(b))
     }
 
-    /// Index of a type; components get lower ones.
+    /// Index of a type; its components get lower indices.
     fn ty(&mut self, t: MlirType) -> Result<TypeId> {
         if let Some(&id) = self.types.get(&(t.ptr as usize)) {
             return Ok(id);
@@ -626,7 +626,7 @@ impl Exporter {
         Ok(id)
     }
 
-    /// Debug attribute of a location; none for those that carry no scope.
+    /// Debug attribute of a location; `None` for a location without a scope.
     fn location(&mut self, l: MlirLocation) -> Result<Option<DebugId>> {
         // SAFETY: the location is alive; each accessor is called on its own class only.
         unsafe {
@@ -661,7 +661,7 @@ impl Exporter {
         }
     }
 
-    /// A scope or another component of debug information, components first.
+    /// A scope or another component of debug information, after its own components.
     fn scope(&mut self, a: MlirAttribute) -> Option<DebugId> {
         if a.ptr.is_null() {
             return None;
@@ -707,7 +707,7 @@ impl Exporter {
     }
 }
 
-/// Operands by group of the schema.
+/// The operands of each group of the schema.
 fn groups<'v>(op: MlirOperation, spec: &OpSpec, operands: &'v [ValueId]) -> Option<Vec<&'v [ValueId]>> {
     let mut rest = operands;
     let mut groups = Vec::with_capacity(spec.operands.len());

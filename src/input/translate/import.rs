@@ -1,8 +1,9 @@
-//! From a wire module to MLIR.
+//! Translates a wire module into MLIR.
 //!
-//! Types and attributes are built once for each entry of the pools, verified, and reported at the offset of their
-//! record if the dialect refuses them. Operations are built in one walk, verified as a whole at the end; only if that
-//! fails is the culprit looked for, innermost first, which is the order in which they were created.
+//! Types and attributes are built once for each entry of the pools and verified. If the dialect rejects one, the
+//! error is reported at the offset of its record. Operations are built in one walk and verified as a whole at the
+//! end. Only if that fails are they verified one by one, innermost first (the order of creation), to find the invalid
+//! one.
 
 mod attributes;
 
@@ -25,23 +26,24 @@ pub struct Diagnostic {
     pub notes: Vec<String>,
 }
 
-/// Why bytes are not a valid program.
+/// The reasons for which bytes are not a valid program.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ImportError {
     /// The bytes do not decode.
     #[error("{0}")]
     Read(#[from] ReadError),
-    /// A type or attribute that decodes, but that the dialect refuses.
+    /// A type or attribute that decodes, but that the dialect rejects.
     #[error("error at offset {offset}: {message}")]
     Refused { offset: usize, message: String },
     /// An operation or the module does not verify.
     #[error("{}", .culprit.as_ref().map_or(MODULE_FAILED.to_owned(), |(offset, name)| operation_failed(*offset, name)))]
     Verification {
         diagnostics: Vec<Diagnostic>,
-        /// Offset and full name of the first operation that does not verify; none if the module as a whole does not.
+        /// Offset and full name of the first operation that does not verify; `None` if only the module as a whole
+        /// does not.
         culprit: Option<(usize, String)>,
     },
-    /// The signatures that functions share add up to more arguments than can be built.
+    /// The functions have too many arguments in total. Many functions may share a long signature.
     #[error("functions have more than {0} arguments in total")]
     TooManyArguments(usize),
 }
@@ -53,7 +55,7 @@ fn operation_failed(offset: usize, name: &str) -> String {
 }
 
 impl ImportError {
-    /// The complete report, one message a line, cause first.
+    /// The complete report: one message per line, cause first.
     pub fn lines(&self) -> Vec<String> {
         match self {
             ImportError::Read(e) => std::iter::once(e.to_string()).chain(e.context()).collect(),
@@ -65,17 +67,17 @@ impl ImportError {
     }
 }
 
-/// Reads bytecode of either container into a verified module: a `builtin.module` that holds `cuda_tile.module
+/// Reads bytecode of either container into a verified module: a `builtin.module` that contains `cuda_tile.module
 /// @kernels`.
 ///
 /// # Errors
 ///
-/// What is wrong with the bytes, at which offset.
+/// Returns the first error in the bytes, with its offset if it has one.
 pub fn import<'c>(context: &'c Context, data: &[u8]) -> Result<Module<'c>, ImportError> {
     import_with_options(context, data, &ReadOptions { dialects: dialects(context), ..ReadOptions::default() })
 }
 
-/// Names of the dialects that the context knows.
+/// Names of the dialects that are registered in the context.
 pub fn dialects(context: &Context) -> Vec<String> {
     unsafe extern "C" fn append(part: MlirStringRef, names: *mut std::ffi::c_void) {
         // SAFETY: `names` is the string below, and the part lives during the call.
@@ -87,7 +89,7 @@ pub fn dialects(context: &Context) -> Vec<String> {
     names.lines().map(str::to_owned).collect()
 }
 
-/// [`import`] with options of the reader.
+/// As [`import`], with reader options.
 pub fn import_with_options<'c>(
     context: &'c Context,
     data: &[u8],
@@ -113,7 +115,7 @@ pub fn import_wire<'c>(context: &'c Context, wire: &tile_bytecode::Module) -> Re
     Err(ImportError::Verification { diagnostics, culprit })
 }
 
-/// Collects errors while it is alive, so that they reach the caller and nothing else.
+/// Captures the context's errors while it is alive and returns them to the caller.
 struct Messages<'c> {
     context: &'c Context,
     handler: melior::diagnostic::DiagnosticHandlerId,
@@ -151,7 +153,7 @@ impl Drop for Messages<'_> {
     }
 }
 
-/// Arguments that all functions may have together; a signature may be shared by many functions.
+/// Maximum number of arguments of all functions together. Many functions may share one signature.
 const MAX_ARGUMENTS: usize = 1 << 24;
 
 struct Importer<'m> {
@@ -160,17 +162,17 @@ struct Importer<'m> {
     wire: &'m tile_bytecode::Module,
     messages: &'m Messages<'m>,
     types: Vec<MlirType>,
-    /// Debug attributes that were needed so far.
+    /// Debug attributes built so far.
     debug: Vec<Option<MlirAttribute>>,
-    /// Attributes of the pool that were needed so far.
+    /// Attributes of the pool built so far.
     attrs: Vec<Option<MlirAttribute>>,
-    /// Attributes of each enumeration, in the order of [`schema`]'s use.
+    /// Attributes of the enumerations used so far, indexed by value.
     enums: Vec<(&'static schema::EnumSpec, Vec<MlirAttribute>)>,
     /// Identifiers of attribute names.
     names: rustc_hash::FxHashMap<&'static str, MlirIdentifier>,
-    /// Every operation that has an offset, innermost first.
+    /// Every operation with an offset, innermost first.
     created: Vec<(MlirOperation, u32)>,
-    /// Offsets of the operations of the current function that are still to come.
+    /// Offsets of the remaining operations of the current function.
     offsets: std::vec::IntoIter<u32>,
     values: Vec<MlirValue>,
 }
@@ -213,7 +215,7 @@ impl<'m> Importer<'m> {
         Ok(())
     }
 
-    /// The reader has bounded the nesting of types.
+    /// Builds a type and its components. The reader has bounded the nesting of types.
     fn ty(&self, id: TypeId, built: &mut [Option<MlirType>]) -> Result<MlirType, ImportError> {
         if let Some(t) = built[id.index()] {
             return Ok(t);
@@ -328,7 +330,7 @@ impl<'m> Importer<'m> {
             let producer = self.string(p);
             attrs.push(self.named("producer", producer));
         }
-        // SAFETY: blocks, regions and operations are given to their owners at once; nothing is used after that.
+        // SAFETY: blocks, regions and operations are handed to their owners at once and not used afterwards.
         let block = unsafe {
             let region = mlirRegionCreate();
             let block = mlirBlockCreate(0, std::ptr::null(), std::ptr::null());
@@ -368,7 +370,7 @@ impl<'m> Importer<'m> {
         Ok(module)
     }
 
-    /// Creates an operation; regions are given to it.
+    /// Creates an operation, which takes ownership of the regions.
     fn create(
         &self,
         name: &str,
@@ -398,7 +400,7 @@ impl<'m> Importer<'m> {
         let mut attrs = vec![self.named("sym_name", name), self.named("function_type", signature)];
         let hints = match f.hints {
             Some(h) => self.pooled(h, offset)?,
-            // An entry that was read always has hints, if only empty ones.
+            // An entry always has hints, which may be empty.
             None => self.attr(&Attr::Hints(Box::new([])), offset)?,
         };
         attrs.push(self.named("optimization_hints", hints));
@@ -410,8 +412,8 @@ impl<'m> Importer<'m> {
         let Type::Function { inputs, .. } = self.wire.ty(f.signature) else { return self.refused(offset) };
         let types: Vec<MlirType> = inputs.iter().map(|t| self.types[t.index()]).collect();
         self.values = vec![MlirValue { ptr: std::ptr::null() }; f.body.value_count()];
-        // SAFETY: the block belongs to the region, the region to the operation and that to the module before any of
-        // them can be lost; the block stays alive inside.
+        // SAFETY: the block belongs to the region, the region to the operation, and the operation to the module
+        // before any of them can be leaked; the block stays alive inside.
         let block = unsafe {
             let region = mlirRegionCreate();
             let block = mlirBlockCreate(types.len() as isize, types.as_ptr(), vec![location; types.len()].as_ptr());
@@ -461,7 +463,7 @@ impl<'m> Importer<'m> {
                 },
                 (_, AttrValue::Bools(list)) => {
                     let group = spec.operands.iter().position(|f| f.arity == Arity::Variadic);
-                    // All false is what its absence says.
+                    // An absent list means all false.
                     if !list.any() && group.is_some_and(|g| op.group_len(g) == list.iter().len()) {
                         continue;
                     }
@@ -484,7 +486,7 @@ impl<'m> Importer<'m> {
         }
         let operands: Vec<MlirValue> = op.operands().map(|v| self.values[v.index()]).collect();
         let results: Vec<MlirType> = op.result_types().map(|t| self.types[t.index()]).collect();
-        // SAFETY: regions are given to the operation below.
+        // SAFETY: the regions are handed to the operation below.
         let regions: Vec<MlirRegion> = (0..spec.regions).map(|_| unsafe { mlirRegionCreate() }).collect();
         let created = self.create(&spec.full_name(), location, &attrs, &operands, &results, regions);
         // SAFETY: the block takes the operation, which stays alive inside.

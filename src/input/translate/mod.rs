@@ -1,8 +1,8 @@
 //! Bytecode to MLIR and back, and MLIR to programs of the reference interpreter.
 //!
-//! The wire layer (crate `tile-bytecode`) knows nothing of MLIR; here its modules become `cuda_tile` operations and the
-//! other way round. Both directions walk the same schema table: an operation's name, its attributes by name and its
-//! operand groups are the same on both sides, so no operation needs code of its own.
+//! The crate `tile-bytecode` defines wire modules and does not depend on MLIR. This module translates them to
+//! `cuda_tile` operations and back. The same schema table drives both directions: an operation's name, the names of
+//! its attributes and its operand groups are the same on both sides, so no operation needs special code.
 //!
 //! ```text
 //! bytes --tile_bytecode::read--> wire module --import--> builtin.module { cuda_tile.module @kernels { ... } }

@@ -1,33 +1,32 @@
-//! How deep a text may nest.
+//! Limits on the nesting depth of a text.
 //!
-//! MLIR's parser, printer, verifiers and passes call themselves for what is inside of something, so that a text of a
-//! few kilobytes could exhaust any stack. The limits here are found before the first of them runs: on the text, by one
-//! look at its characters. They are the same for every tool that reads text, and regions have the limit that the reader
-//! of bytecode has.
+//! MLIR's parser, printer, verifiers and passes recurse into nested constructs, so a text of a few kilobytes could
+//! overflow any stack. The checks here scan the characters of the text before the parser runs. All tools that read
+//! text have the same limits, and the limit for regions is that of the bytecode reader.
 //!
-//! What counts, beside brackets that are open: an alias stands for its definition, brackets and all; and operators of
-//! an affine expression, each of which is a level of the tree that the expression becomes.
+//! Three things count as nesting: open brackets; the use of an alias, which has the depth of its definition; and each
+//! operator in an affine expression, because it becomes a level of the expression tree.
 
 use crate::dialect::rt::*;
 use rustc_hash::FxHashMap;
 
-/// Brackets that may be open at once, those that aliases stand for included.
+/// Maximum number of open brackets, including the ones in the definitions of aliases.
 pub const MAX_BRACKETS: usize = 512;
-/// Regions inside of each other below an entry.
+/// Maximum nesting depth of regions below an entry.
 pub const MAX_REGIONS: usize = tile_bytecode::MAX_REGIONS as usize;
-/// The regions around the body of an entry: of the two modules, and its own.
+/// Number of regions around an entry's body: two for the modules and one for the entry.
 const AROUND: usize = 3;
 
-/// Bytes of stack for what calls itself, within the limits: parsing, passes and printing in a build without
-/// optimisation, several times over. The system gives memory for what is used of it.
+/// Stack size in bytes for recursion within the limits: several times what parsing, passes and printing need in a
+/// build without optimization. The system commits memory only for the part that is used.
 const STACK: usize = 128 << 20;
 
-/// Calls `work` with enough stack for everything within the limits, whatever thread this is.
+/// Calls `work` with enough stack for any program within the limits, on any thread.
 pub fn with_stack<T>(work: impl FnOnce() -> T) -> T {
     stacker::maybe_grow(STACK / 2, STACK, work)
 }
 
-/// Where a text nests too deeply.
+/// The position at which a text nests too deeply.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{what} nested more than {limit} deep")]
 pub struct TooDeep {
@@ -39,17 +38,17 @@ pub struct TooDeep {
     pub column: u32,
 }
 
-/// Looks at a text before a parser does.
+/// Checks a text before it is parsed.
 ///
 /// # Errors
 ///
-/// The first place that is too deep.
+/// Returns the first position that is nested too deeply.
 pub fn check(text: &str) -> Result<(), TooDeep> {
     Scan { text: text.as_bytes(), ..Scan::default() }.run()
 }
 
-/// The first op, in program order, in more than [`MAX_REGIONS`] regions of an entry. For programs within the limit of
-/// brackets.
+/// Returns the first op, in program order, that is nested in more than [`MAX_REGIONS`] regions of an entry. The
+/// program must be within the limit on brackets.
 pub fn deep_region<'c>(root: OpRef<'c>) -> Option<OpRef<'c>> {
     fn look<'c>(op: OpRef<'c>, depth: usize) -> Option<OpRef<'c>> {
         if depth > MAX_REGIONS + AROUND {
@@ -69,7 +68,7 @@ pub fn deep_region<'c>(root: OpRef<'c>) -> Option<OpRef<'c>> {
     look(root, 0)
 }
 
-/// What a regions that is too deep is called.
+/// The message for a region that is nested too deeply.
 pub fn region_message() -> String {
     format!("regions nested more than {MAX_REGIONS} deep")
 }
@@ -78,15 +77,16 @@ pub fn region_message() -> String {
 struct Scan<'t> {
     text: &'t [u8],
     at: usize,
-    /// The brackets that are open.
+    /// The stack of open brackets.
     open: Vec<u8>,
-    /// How deep the definition of each alias is.
+    /// The nesting depth of each alias's definition.
     aliases: FxHashMap<&'t [u8], usize>,
-    /// The alias that is being defined, and how deep it is so far; whether its value has begun.
+    /// The alias that is being defined, its depth so far, and whether its value has begun.
     defined: Option<(&'t [u8], usize, bool)>,
     /// The last word.
     word: &'t [u8],
-    /// Brackets that were open before those of an affine map or set, and its operators so far.
+    /// The number of brackets that were open before the current affine map or set, and its number of operators so
+    /// far.
     affine: Option<(usize, usize)>,
 }
 
@@ -149,7 +149,7 @@ impl<'t> Scan<'t> {
         &self.text[from..self.at]
     }
 
-    /// To the end of a string, or of its line: a string does not span lines.
+    /// Skips to the end of a string or of its line, because a string does not span lines.
     fn string(&mut self) {
         self.at += 1;
         while let Some(&b) = self.text.get(self.at) {
@@ -184,7 +184,7 @@ impl<'t> Scan<'t> {
         Ok(())
     }
 
-    /// Notes that what is here is so deep.
+    /// Records that the current position has the given depth.
     fn deep(&mut self, depth: usize) -> Result<(), TooDeep> {
         if depth > MAX_BRACKETS {
             return self.too_deep("brackets are", MAX_BRACKETS);
@@ -201,7 +201,7 @@ impl<'t> Scan<'t> {
             b')' => b'(',
             _ => b'[',
         };
-        // A `<` may be an operator in a syntax that is not known here.
+        // A `<` may be an operator in a syntax that this scanner does not know.
         while self.open.last() == Some(&b'<') {
             self.pop();
         }
@@ -229,7 +229,7 @@ impl<'t> Scan<'t> {
         }
     }
 
-    /// A use of an alias, or the beginning of its definition.
+    /// Handles the use of an alias, or the beginning of its definition.
     fn alias(&mut self) -> Result<(), TooDeep> {
         let from = self.at;
         self.at += 1;
@@ -275,7 +275,7 @@ mod tests {
         {
             assert_eq!(place(&nest(open, close, MAX_BRACKETS)), None, "{open}");
             assert!(place(&nest(open, close, MAX_BRACKETS + 1)).is_some(), "{open}");
-            // One after the other they are not deep.
+            // Brackets in sequence do not nest.
             assert_eq!(place(&format!("{open}{close}").repeat(5000)), None, "{open}");
         }
         assert_eq!(place(&("module {\n".repeat(MAX_BRACKETS) + " x {")), Some((MAX_BRACKETS as u32 + 1, 4)));
@@ -293,7 +293,7 @@ mod tests {
         let chain = |n: usize| (1..n).fold("#a0 = [1]\n".to_owned(), |t, i| format!("{t}#a{i} = [#a{}]\n", i - 1));
         assert_eq!(place(&chain(200)), None);
         assert!(place(&chain(600)).is_some());
-        // A definition ends with its line, not with what comes after it.
+        // A definition ends with its line, so the brackets after it do not count.
         let deep =
             "#a = 1\n".to_owned() + &"(".repeat(400) + &")".repeat(400) + "\n#b = [#a]\n" + &"(".repeat(300) + "#b";
         assert_eq!(place(&deep), None);

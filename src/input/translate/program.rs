@@ -1,7 +1,7 @@
-//! `cuda_tile` modules as programs of the reference interpreter.
+//! Translates `cuda_tile` modules into programs of the reference interpreter.
 //!
-//! [`tile_interp::program`] has a variant for every op, and operands stand in the same order on both sides, so that
-//! this is a transcription: nothing is simplified, checked or changed. What the verifier accepts has a program.
+//! [`tile_interp::program`] has a variant for every op with operands in the same order, so this is a transcription
+//! without simplification, checks or changes. Every verified module has a program.
 
 use crate::dialect::{
     cuda_tile::{self as ct, AnyOp},
@@ -17,9 +17,9 @@ use tile_interp::program::{
     AccessOrder, Block, Entry, FloatMode, Global, Op, OpKind, Order, Overflow, Predicate, Program, Promise, Rounding,
     Scope, Signedness, Update, Value,
 };
-use tile_interp::types::{self, Cut, Element, Number, Padding, TensorType, TileType, ViewType};
+use tile_interp::types::{self, Element, Number, Padding, TensorType, TileType, Tiling, ViewType};
 
-/// A module that is no program.
+/// The error for a module that is not a program.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{location}: {message}")]
 pub struct ProgramError {
@@ -30,31 +30,31 @@ pub struct ProgramError {
 type Result<T> = std::result::Result<T, ProgramError>;
 
 fn error<T>(op: OpRef<'_>, message: impl Into<String>) -> Result<T> {
-    Err(ProgramError { location: place(op), message: message.into() })
+    Err(ProgramError { location: location_text(op), message: message.into() })
 }
 
-/// File and line of an op, or its name where it has none.
-fn place(op: OpRef<'_>) -> String {
+/// File and line of an op, or its name if it has no location.
+fn location_text(op: OpRef<'_>) -> String {
     match location::file_line(op.location()) {
         Some(at) => format!("{}:{}:{}", at.file, at.line, at.column),
         None => op_name(op).to_string(),
     }
 }
 
-/// The only `cuda_tile.module` in a module, as a program.
+/// Translates the only `cuda_tile.module` in a module.
 pub fn program(module: &Module<'_>) -> Result<Program> {
     let top = op_ref(module.as_operation().to_raw());
     let inside = |op| region_count(op).checked_sub(1).and_then(|_| entry_block(region(op, 0)));
     let mut modules = inside(top).into_iter().flat_map(ops_of).filter_map(ct::ModuleOp::cast);
     let (Some(source), None) = (modules.next(), modules.next()) else {
-        return error(top, "the input does not hold exactly one cuda_tile.module");
+        return error(top, "the input must contain exactly one cuda_tile.module");
     };
     let mut program = Program { name: source.sym_name().to_string(), ..Program::default() };
     for op in entry_block(source.body()).into_iter().flat_map(ops_of) {
         match AnyOp::cast(op) {
             Some(AnyOp::GlobalOp(g)) => program.globals.push(global(g)?),
             Some(AnyOp::EntryOp(e)) => program.entries.push(entry(e)?),
-            _ => return error(op, "neither a global nor an entry"),
+            _ => return error(op, "expected a global or an entry"),
         }
     }
     Ok(program)
@@ -63,7 +63,7 @@ pub fn program(module: &Module<'_>) -> Result<Program> {
 fn global(g: ct::GlobalOp<'_>) -> Result<Global> {
     let t = tile_type(attr_type(g.value())).filter(|t| t.shape.len() == 1);
     let Some((stored, element)) = t.and_then(|t| Some((t.element.number()?, t))) else {
-        return error(g.op(), "the value of a global is a tile of numbers with one dimension");
+        return error(g.op(), "the value of a global must be a one-dimensional tile of numbers");
     };
     let t = g.element_type().and_then(|t| number(held_type(t))).unwrap_or(stored);
     let values = dense(g.value(), t);
@@ -79,18 +79,18 @@ fn global(g: ct::GlobalOp<'_>) -> Result<Global> {
 }
 
 fn entry(e: ct::EntryOp<'_>) -> Result<Entry> {
-    let mut reader = Reader::default();
-    reader.entry.name = e.sym_name().to_string();
-    let Some(body) = entry_block(e.body()) else { return error(e.op(), "an entry has a body") };
-    let body = reader.block(e.op(), body)?;
-    Ok(Entry { body, ..reader.entry })
+    let mut builder = ProgramBuilder::default();
+    builder.entry.name = e.sym_name().to_string();
+    let Some(body) = entry_block(e.body()) else { return error(e.op(), "the entry lacks a body") };
+    let body = builder.block(e.op(), body)?;
+    Ok(Entry { body, ..builder.entry })
 }
 
 //===-- types ---------------------------------------------------------------//
 
 fn number(t: Type<'_>) -> Option<Number> {
     let raw = t.to_raw();
-    // SAFETY: the type is alive; the width is asked of integers only.
+    // SAFETY: the type is alive; the width is read from integers only.
     unsafe {
         if mlirTypeIsAInteger(raw) {
             return Some(match mlirIntegerTypeGetWidth(raw) {
@@ -150,20 +150,20 @@ fn view_type(t: Type<'_>) -> Option<ViewType> {
         })
     };
     if let Some(v) = ct::PartitionViewType::cast(t) {
-        let cut = Cut::Partition { dim_map: sizes(v.dim_map()) };
+        let tiling = Tiling::Partition { dim_map: sizes(v.dim_map()) };
         let tensor = tensor_type(v.tensor_view())?;
-        return Some(ViewType { tile: sizes(v.tile_shape()), tensor, cut, padding: padding(v.padding_value()) });
+        return Some(ViewType { tile: sizes(v.tile_shape()), tensor, tiling, padding: padding(v.padding_value()) });
     }
     if let Some(v) = ct::StridedViewType::cast(t) {
         let steps = v.traversal_strides().iter().map(|d| *d as u64).collect();
-        let cut = Cut::Strided { steps, dim_map: sizes(v.dim_map()) };
+        let tiling = Tiling::Strided { steps, dim_map: sizes(v.dim_map()) };
         let tensor = tensor_type(v.tensor_view())?;
-        return Some(ViewType { tile: sizes(v.tile_shape()), tensor, cut, padding: padding(v.padding_value()) });
+        return Some(ViewType { tile: sizes(v.tile_shape()), tensor, tiling, padding: padding(v.padding_value()) });
     }
     let v = ct::GatherScatterViewType::cast(t)?;
-    let cut = Cut::GatherScatter { sparse_dim: v.sparse_dim() as usize };
+    let tiling = Tiling::GatherScatter { sparse_dim: v.sparse_dim() as usize };
     let tensor = tensor_type(v.tensor_view())?;
-    Some(ViewType { tile: sizes(v.tile_shape()), tensor, cut, padding: padding(v.padding_value()) })
+    Some(ViewType { tile: sizes(v.tile_shape()), tensor, tiling, padding: padding(v.padding_value()) })
 }
 
 fn type_of(t: Type<'_>) -> Option<types::Type> {
@@ -176,11 +176,11 @@ fn type_of(t: Type<'_>) -> Option<types::Type> {
 
 //===-- attributes ----------------------------------------------------------//
 
-/// Bits of the elements of a dense attribute; one for a splat.
+/// Bits of the elements of a dense attribute; one element for a splat.
 fn dense(a: Attribute<'_>, n: Number) -> Vec<u64> {
     let raw = a.to_raw();
-    // SAFETY: the attribute is dense; its buffer holds one element or all of them, whole bytes each but for i1, which
-    // takes a bit.
+    // SAFETY: the attribute is dense. Its buffer holds one element or all of them, each in whole bytes, except that
+    // an i1 takes one bit.
     unsafe {
         let splat = mlirDenseElementsAttrIsSplat(raw);
         let count = if splat { 1 } else { mlirElementsAttrGetNumElements(raw) as usize };
@@ -196,13 +196,13 @@ fn dense(a: Attribute<'_>, n: Number) -> Vec<u64> {
     }
 }
 
-/// Bits of an integer or float attribute in a type. f16 and bf16 may stand for each other.
+/// Bits of an integer or float attribute in a type. An f16 attribute may hold the bits of a bf16 and vice versa.
 fn bits(a: Attribute<'_>, n: Number) -> Option<u64> {
     let from = number(attr_type(a))?;
     if n.is_integer() {
         return from.is_integer().then(|| int_attr(a) as u64 & n.mask());
     }
-    // SAFETY: the attribute is alive and of a float type; a dense attribute of one element has its exact bits.
+    // SAFETY: the attribute is alive and of a float type; a dense attribute with one element holds its exact bits.
     let dense = unsafe {
         if !mlirAttributeIsAFloat(a.to_raw()) {
             return None;
@@ -319,16 +319,16 @@ fn promise(a: Attribute<'_>) -> Option<Promise> {
 //===-- ops -----------------------------------------------------------------//
 
 #[derive(Default)]
-struct Reader {
+struct ProgramBuilder {
     entry: Entry,
     values: FxHashMap<usize, Value>,
-    /// Texts of locations, which many ops share.
-    places: FxHashMap<String, Arc<str>>,
+    /// Interned texts of locations, which many ops share.
+    locations: FxHashMap<String, Arc<str>>,
 }
 
-impl Reader {
+impl ProgramBuilder {
     fn define(&mut self, op: OpRef<'_>, v: Val<'_>) -> Result<Value> {
-        let Some(t) = type_of(ty(v)) else { return error(op, format!("a value of type {}", ty(v))) };
+        let Some(t) = type_of(ty(v)) else { return error(op, format!("unsupported type {}", ty(v))) };
         let value = self.entry.value(t);
         self.values.insert(key(v), value);
         Ok(value)
@@ -349,11 +349,11 @@ impl Reader {
         let kind = self.kind(op)?;
         let mut new = Op { kind, operands: vec![], results: vec![], regions: vec![], location: self.location(op) };
         for v in operands(op) {
-            let Some(v) = self.values.get(&key(v)) else { return error(op, "a value from outside of the entry") };
+            let Some(v) = self.values.get(&key(v)) else { return error(op, "a value from outside the entry") };
             new.operands.push(*v);
         }
         for i in 0..region_count(op) {
-            // The branch that an `if` has not is an empty block.
+            // A missing branch of an `if` becomes an empty block.
             new.regions.push(match entry_block(region(op, i)) {
                 Some(b) => self.block(op, b)?,
                 None => Block::default(),
@@ -366,13 +366,15 @@ impl Reader {
     }
 
     fn location(&mut self, op: OpRef<'_>) -> Arc<str> {
-        let text = place(op);
-        self.places.entry(text).or_insert_with_key(|t| t.as_str().into()).clone()
+        let text = location_text(op);
+        self.locations.entry(text).or_insert_with_key(|t| t.as_str().into()).clone()
     }
 
     fn kind(&mut self, op: OpRef<'_>) -> Result<OpKind> {
         use AnyOp::*;
-        let Some(any) = AnyOp::cast(op) else { return error(op, format!("'{}' is no op of cuda_tile", op_name(op))) };
+        let Some(any) = AnyOp::cast(op) else {
+            return error(op, format!("'{}' is not an op of cuda_tile", op_name(op)));
+        };
         Ok(match any {
             AbsFOp(_) => OpKind::AbsF,
             NegFOp(_) => OpKind::NegF,
@@ -398,7 +400,7 @@ impl Reader {
             PowOp(_) => OpKind::Pow,
             FPowIOp(o) => match tile_type(ty(o.exponent())).and_then(|t| t.element.number()) {
                 Some(exponent) => OpKind::PowI { exponent },
-                None => return error(op, "an exponent is a tile of integers"),
+                None => return error(op, "the exponent must be a tile of integers"),
             },
             Atan2Op(_) => OpKind::Atan2,
             RemFOp(_) => OpKind::RemF,
@@ -439,7 +441,7 @@ impl Reader {
             UnpackOp(_) => OpKind::Unpack,
             ConstantOp(o) => match tile_type(ty(o.result())).and_then(|t| t.element.number()) {
                 Some(n) => OpKind::Constant(dense(o.value(), n).into()),
-                None => return error(op, "a constant is a tile of numbers"),
+                None => return error(op, "a constant must be a tile of numbers"),
             },
             IotaOp(_) => OpKind::Iota,
             BroadcastOp(_) => OpKind::Broadcast,
@@ -539,11 +541,11 @@ impl Reader {
             AssertOp(o) => OpKind::Assert(o.message().to_string()),
             AssumeOp(o) => match promise(o.predicate()) {
                 Some(p) => OpKind::Assume(p),
-                None => return error(op, "an unknown promise"),
+                None => return error(op, "unknown promise"),
             },
             PrintTkoOp(o) => OpKind::Print { format: o.str().to_string(), token: o.token().is_some() },
             ModuleOp(_) | GlobalOp(_) | EntryOp(_) | TestingFuncOp(_) => {
-                return error(op, format!("'{}' inside an entry", op_name(op)));
+                return error(op, format!("'{}' is not allowed inside an entry", op_name(op)));
             }
         })
     }
@@ -553,7 +555,7 @@ impl Reader {
 fn identities(op: OpRef<'_>, list: Attribute<'_>) -> Result<Vec<u64>> {
     let mut out = vec![];
     for (i, v) in operands(op).enumerate() {
-        // SAFETY: identities are an array; the verifier has counted them.
+        // SAFETY: identities are an array; the verifier has checked its length.
         let a = unsafe {
             let there =
                 mlirAttributeIsAArray(list.to_raw()) && (i as isize) < mlirArrayAttrGetNumElements(list.to_raw());
@@ -562,7 +564,7 @@ fn identities(op: OpRef<'_>, list: Attribute<'_>) -> Result<Vec<u64>> {
         let n = tile_type(ty(v)).and_then(|t| t.element.number());
         match a.zip(n).and_then(|(a, n)| bits(a, n)) {
             Some(bits) => out.push(bits),
-            None => return error(op, format!("identity {i} is not of the type of its operand")),
+            None => return error(op, format!("identity {i} does not have the type of its operand")),
         }
     }
     Ok(out)

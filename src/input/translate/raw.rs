@@ -1,4 +1,4 @@
-//! What both directions need from MLIR's C API.
+//! Helpers over MLIR's C API for both directions.
 
 use crate::dialect::ffi;
 use mlir_sys::*;
@@ -61,7 +61,7 @@ pub fn scalar_type(context: MlirContext, s: Scalar) -> MlirType {
     }
 }
 
-/// The opposite of [`scalar_type`]; none for a type that bytecode does not have.
+/// The inverse of [`scalar_type`]; `None` for a type that bytecode does not have.
 pub fn scalar_of(t: MlirType) -> Option<Scalar> {
     // SAFETY: the type is alive.
     unsafe {
@@ -92,10 +92,10 @@ pub fn scalar_of(t: MlirType) -> Option<Scalar> {
     }
 }
 
-/// The attribute of an enumeration's value: the dialect's own, or a 32-bit integer.
+/// The attribute for an enumeration's value: the dialect's own, or a 32-bit integer.
 pub fn enum_attr(location: MlirLocation, e: &EnumSpec, value: u32) -> MlirAttribute {
     let v = i64::from(value);
-    // SAFETY: the location is alive, and the value is one of the enumeration's.
+    // SAFETY: the location is alive, and the value belongs to the enumeration.
     unsafe {
         match e.name {
             "Signedness" => ffi::tileir_cuda_tile_get_SignednessAttr(location, v),
@@ -111,7 +111,7 @@ pub fn enum_attr(location: MlirLocation, e: &EnumSpec, value: u32) -> MlirAttrib
     }
 }
 
-/// The opposite of [`enum_attr`].
+/// The inverse of [`enum_attr`].
 pub fn enum_value(e: &EnumSpec, a: MlirAttribute) -> Option<u32> {
     // SAFETY: the attribute is alive, and each accessor is called on its own class only.
     let value = unsafe {

@@ -1,21 +1,20 @@
-//! Programs for a device that is somewhere else, and what it computed: the files that travel.
+//! Files that carry programs to a device on another machine and results back.
 //!
-//! *Pieces* go there, files of programs that are ready to run: a header in JSON with a 32-bit length before it, then
-//! the bytes that it counts, the contents of each buffer and each image. *Results* come back: blocks of zlib with a
-//! 32-bit length before each, in which a header in JSON ends with a line end and is followed by the buffers that
-//! changed. Both can be appended to, and a piece that is cut off at any place keeps what is whole. Numbers are
-//! little-endian.
+//! A *piece* is a file of compiled programs. Each entry has a 32-bit length, a JSON header of that length, and then
+//! the contents of each buffer and each image. A *results* file is a sequence of zlib blocks, each preceded by its
+//! 32-bit length. A block contains a JSON header that ends with a newline, followed by the buffers that changed. Both
+//! kinds of files can be appended to, and a truncated file keeps all complete entries. Numbers are little-endian.
 //!
-//! What a program should compute does not travel: it is named, by its seed or as a written test, and made again where
-//! results are judged. A digest says whether that gave the same program.
+//! The expected results are not part of the files. A program is identified by its seed or by the name of a written
+//! test and is generated again where results are compared. A digest detects a program that differs.
 
 use crate::case::{Argument, Case, Outcome};
 use serde::{Deserialize, Serialize};
 use std::io::{Read, Write};
 
-/// A program as it goes to a device.
+/// A program as it is sent to a device.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Program {
+pub struct ExportedProgram {
     pub name: String,
     pub digest: String,
     pub entry: String,
@@ -28,41 +27,41 @@ pub struct Program {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Slot {
-    /// The address of a buffer with so many bytes.
+    /// The address of a buffer with this number of bytes.
     Buffer(usize),
-    /// A value, its bytes in hexadecimal digits.
+    /// A value, as its bytes in hexadecimal.
     Value(String),
 }
 
-/// One way in which a program was compiled.
+/// A program compiled in one configuration.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Image {
     pub configuration: String,
-    /// Extents of a block of threads.
+    /// Extents of a CTA in threads.
     pub threads: [u32; 3],
-    /// Whether it can print.
+    /// Whether the program can print.
     pub prints: bool,
-    /// Its length.
+    /// Length of the image.
     pub bytes: usize,
 }
 
-/// What a device made of an image.
+/// The result of running one image on a device.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Received {
+pub struct DeviceResult {
     pub name: String,
     pub configuration: String,
     pub digest: String,
-    /// For each buffer the number of its bytes, if they changed.
+    /// For each buffer, its length in bytes if it changed.
     #[serde(default)]
     pub buffers: Vec<Option<usize>>,
     #[serde(default)]
     pub printed: String,
-    /// Why there is no result.
+    /// The reason for which there are no results.
     #[serde(default)]
     pub error: Option<String>,
 }
 
-/// What tells two programs apart: 64 bits of FNV-1a over everything that a device gets but the image.
+/// Identifies a program: 64 bits of FNV-1a over everything that a device gets except the image.
 pub fn digest(case: &Case, text: &str) -> String {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     let mut add = |bytes: &[u8]| {
@@ -101,7 +100,7 @@ pub fn write_program(
         });
     }
     images.iter().for_each(|(_, bytes)| payload.extend_from_slice(bytes));
-    let program = Program {
+    let program = ExportedProgram {
         name: name.into(),
         digest: digest(case, text),
         entry: case.entry().into(),
@@ -110,15 +109,15 @@ pub fn write_program(
         images: images.iter().map(|(image, _)| image.clone()).collect(),
     };
     let header = serde_json::to_vec(&program)?;
-    // In one piece: a process that ends here leaves all of it or nothing.
+    // A single write, so a process that is killed leaves a complete entry or nothing.
     let mut whole = (header.len() as u32).to_le_bytes().to_vec();
     whole.extend(header);
     whole.extend(payload);
     out.write_all(&whole)
 }
 
-/// Appends a result to those of a device; `buffers` has the bytes of those that changed.
-pub fn write_result(out: &mut impl Write, result: &Received, buffers: &[&[u8]]) -> std::io::Result<()> {
+/// Appends a result to a results file. `buffers` holds the contents of the buffers that changed.
+pub fn write_result(out: &mut impl Write, result: &DeviceResult, buffers: &[&[u8]]) -> std::io::Result<()> {
     let mut encoder = flate2::write::ZlibEncoder::new(vec![], flate2::Compression::default());
     serde_json::to_writer(&mut encoder, result)?;
     encoder.write_all(b"\n")?;
@@ -128,16 +127,16 @@ pub fn write_result(out: &mut impl Write, result: &Received, buffers: &[&[u8]]) 
     out.write_all(&block)
 }
 
-/// The results of a file.
+/// The contents of a results file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Results {
-    /// Each with the bytes of its buffers.
-    pub all: Vec<(Received, Vec<u8>)>,
-    /// Whether the file ends in the middle of one, which is dropped.
+    /// Each result with the bytes of its buffers.
+    pub all: Vec<(DeviceResult, Vec<u8>)>,
+    /// Whether the file ends in the middle of a result, which is dropped.
     pub cut: bool,
 }
 
-/// Reads the results of a device.
+/// Reads a results file.
 pub fn read_results(file: &[u8]) -> Result<Results, String> {
     let mut all = vec![];
     let mut rest = file;
@@ -148,9 +147,9 @@ pub fn read_results(file: &[u8]) -> Result<Results, String> {
         flate2::read::ZlibDecoder::new(block).read_to_end(&mut plain).map_err(|e| bad(&e))?;
         let end = plain.iter().position(|b| *b == b'\n').ok_or_else(|| bad(&"there is no header"))?;
         let payload = plain.split_off(end + 1);
-        let result: Received = serde_json::from_slice(&plain).map_err(|e| bad(&e))?;
+        let result: DeviceResult = serde_json::from_slice(&plain).map_err(|e| bad(&e))?;
         if result.buffers.iter().flatten().sum::<usize>() != payload.len() {
-            return Err(bad(&"its buffers have other lengths than it says"));
+            return Err(bad(&"its buffers do not have the declared lengths"));
         }
         all.push((result, payload));
         rest = behind;
@@ -158,8 +157,9 @@ pub fn read_results(file: &[u8]) -> Result<Results, String> {
     Ok(Results { all, cut: !rest.is_empty() })
 }
 
-impl Received {
-    /// As the outcome of a case. An error of the device, or what does not fit to the case, is the other value.
+impl DeviceResult {
+    /// Converts the result to an outcome of `case`. Returns an error if the device reported one or the buffers do not
+    /// match.
     pub fn outcome(&self, payload: &[u8], case: &Case) -> Result<Outcome, String> {
         if let Some(error) = &self.error {
             return Err(error.clone());
@@ -173,7 +173,7 @@ impl Received {
             })
             .collect();
         if before.len() != self.buffers.len() {
-            return Err(format!("{} buffers came back, there are {}", self.buffers.len(), before.len()));
+            return Err(format!("received {} buffers, expected {}", self.buffers.len(), before.len()));
         }
         let mut rest = payload;
         let mut buffers = vec![];
@@ -181,10 +181,10 @@ impl Received {
             let bytes = match changed {
                 None => before,
                 Some(length) if *length == before.len() => {
-                    rest.split_off(..*length).ok_or("the buffers are cut off")?
+                    rest.split_off(..*length).ok_or("the buffers are truncated")?
                 }
                 Some(length) => {
-                    return Err(format!("buffer {i} came back with {length} bytes, it has {}", before.len()));
+                    return Err(format!("received {length} bytes of buffer {i}, expected {}", before.len()));
                 }
             };
             buffers.push(bytes.to_vec());
@@ -218,7 +218,7 @@ mod tests {
         write_program(&mut file, "seed 1", &case(), "text", &[(image.clone(), b"\x7fELF".to_vec())]).unwrap();
         let (length, rest) = file.split_first_chunk::<4>().unwrap();
         let (header, payload) = rest.split_at(u32::from_le_bytes(*length) as usize);
-        let program: Program = serde_json::from_slice(header).unwrap();
+        let program: ExportedProgram = serde_json::from_slice(header).unwrap();
         assert_eq!(program.arguments, [Slot::Buffer(3), Slot::Value("0000803f".into()), Slot::Buffer(2)]);
         assert_eq!((program.grid, program.images, program.digest.len()), ([2, 1, 1], vec![image], 16));
         assert_eq!(payload, b"\x01\x02\x03\x04\x05\x7fELF");
@@ -243,8 +243,8 @@ mod tests {
 
     #[test]
     fn results_come_back_up_to_where_the_file_ends() {
-        let changed = Received { buffers: vec![None, Some(2)], printed: "a\n".into(), ..Received::default() };
-        let error = Received { error: Some("run: lost".into()), ..Received::default() };
+        let changed = DeviceResult { buffers: vec![None, Some(2)], printed: "a\n".into(), ..DeviceResult::default() };
+        let error = DeviceResult { error: Some("run: lost".into()), ..DeviceResult::default() };
         let mut file = vec![];
         write_result(&mut file, &changed, &[&[8, 9]]).unwrap();
         write_result(&mut file, &error, &[]).unwrap();
@@ -263,9 +263,9 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_is_told() {
-        let one = Received { buffers: vec![None], ..Received::default() };
-        assert_eq!(one.outcome(&[], &case()).unwrap_err(), "1 buffers came back, there are 2");
-        let long = Received { buffers: vec![None, Some(3)], ..Received::default() };
-        assert_eq!(long.outcome(&[0; 3], &case()).unwrap_err(), "buffer 1 came back with 3 bytes, it has 2");
+        let one = DeviceResult { buffers: vec![None], ..DeviceResult::default() };
+        assert_eq!(one.outcome(&[], &case()).unwrap_err(), "received 1 buffers, expected 2");
+        let long = DeviceResult { buffers: vec![None, Some(3)], ..DeviceResult::default() };
+        assert_eq!(long.outcome(&[0; 3], &case()).unwrap_err(), "received 3 bytes of buffer 1, expected 2");
     }
 }

@@ -1,10 +1,10 @@
-//! A program with its launch, what it means, and whether compiled code agrees.
+//! A program with its launch, its expected results, and the comparison with compiled code.
 
 use ptx_sim::{Arg, Config, Device, LaunchConfig, Module, RunOptions};
 use std::time::Duration;
 use tile_interp::machine::{Error, Limits, Machine};
 use tile_interp::program::Program;
-use tile_interp::scalar::{Scalar, State};
+use tile_interp::scalar::{Certainty, Scalar};
 use tile_interp::types::{Element, Number};
 
 /// A parameter of the entry, with its argument.
@@ -23,62 +23,62 @@ pub enum Parameter {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Case {
-    /// With one entry.
+    /// A program with one entry.
     pub program: Program,
     pub grid: [u32; 3],
     pub parameters: Vec<Parameter>,
 }
 
-/// What a case computes: the elements of each buffer afterwards, and what is printed.
+/// The expected results of a case: the final elements of each buffer, and the printed text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Meaning {
     pub buffers: Vec<Vec<Scalar>>,
     pub output: String,
     pub failed_assertions: Vec<String>,
-    /// Where the interpreter chose between ways that a compiled program may go differently.
+    /// A decision of the interpreter that a compiled program may make differently.
     pub guess: Option<String>,
     pub ops: u64,
 }
 
-/// What compiled code leaves.
+/// The results of compiled code.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
     pub buffers: Vec<Vec<u8>>,
     pub output: String,
 }
 
-/// What an entry gets for a parameter.
+/// The argument that an entry receives for a parameter.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Argument<'a> {
-    /// The address of memory that holds this.
+    /// The address of memory with this content.
     Buffer(&'a [u8]),
     Value(Vec<u8>),
 }
 
-/// The extents of a block of threads that an entry of compiled code wants.
+/// The CTA size that the entry of the PTX requires.
 pub fn threads(ptx: &str, entry: &str) -> Result<[u32; 3], String> {
-    let module = Module::parse(ptx).map_err(|e| format!("the PTX cannot be read: {e}"))?;
+    let module = Module::parse(ptx).map_err(|e| format!("the PTX cannot be parsed: {e}"))?;
     let threads = module.functions.iter().find(|f| f.name == entry).and_then(|f| f.directives.reqntid);
-    threads.ok_or_else(|| format!("the PTX does not say how many threads a block of '{entry}' has"))
+    threads.ok_or_else(|| format!("the PTX does not specify the CTA size of '{entry}'"))
 }
 
-/// How many elements of a number type so many bytes hold.
+/// The number of elements of a number type in `bytes` bytes.
 fn elements(number: Number, bytes: usize) -> usize {
     bytes * 8 / number.stored_bits() as usize
 }
 
-/// The bits of an element as they lie in memory.
+/// The bits of element `i` in memory.
 fn stored(bytes: &[u8], i: usize, n: Number) -> u64 {
     if n == Number::E2m1 {
         return u64::from(bytes[i / 2] >> (4 * (i % 2)) & 0xf);
     }
     let size = n.stored_bits() as usize / 8;
     let word = bytes[i * size..][..size].iter().rev().fold(0, |w, b| w << 8 | u64::from(*b));
-    // The low bits of a tf32 word mean nothing.
+    // The low bits of a tf32 word are ignored.
     if n == Number::Tf32 { word >> 13 } else { word }
 }
 
-/// What memory holds.
+/// The elements in memory.
 pub fn numbers(bytes: &[u8], n: Number) -> Vec<Scalar> {
     (0..elements(n, bytes.len())).map(|i| Scalar::exact(stored(bytes, i, n))).collect()
 }
@@ -115,13 +115,13 @@ impl Case {
         })
     }
 
-    /// Runs compiled code on the simulator, under an adversarial schedule where a seed is given.
+    /// Runs compiled code on the simulator, under an adversarial schedule if a seed is given.
     pub fn simulate(&self, ptx: &str, seed: Option<u64>, limit: Duration) -> Result<Outcome, String> {
-        let module = Module::parse(ptx).map_err(|e| format!("the PTX cannot be read: {e}"))?;
+        let module = Module::parse(ptx).map_err(|e| format!("the PTX cannot be parsed: {e}"))?;
         let first = self.run(&module, seed, limit, Config::default());
         match first {
-            // LLVM makes a load wider when it knows that there is memory, and drops the bytes that it did not ask for.
-            // If they matter after all, results will tell.
+            // LLVM may widen a load within known memory and discard the extra bytes. If they do matter, the results
+            // will differ.
             Err(e) if e.contains("uninitialized read") => {
                 self.run(&module, seed, limit, Config { trap_uninitialised: false, ..Config::default() })
             }
@@ -155,7 +155,7 @@ impl Case {
         Ok(Outcome { buffers: out, output: report.output })
     }
 
-    /// What compiled code gets, in order.
+    /// The arguments of the entry, in order.
     pub fn arguments(&self) -> Vec<Argument<'_>> {
         let value = |number: Number, bits: u64| {
             let bits = if number == Number::Tf32 { bits << 13 } else { bits };
@@ -178,7 +178,7 @@ impl Case {
         })
     }
 
-    /// What compiled code left that the program does not allow; `None` if all is well.
+    /// Describes the first result of compiled code that the program does not permit; `None` if all are permitted.
     pub fn difference(&self, meaning: &Meaning, outcome: &Outcome) -> Option<String> {
         if meaning.guess.is_some() {
             return None;
@@ -221,20 +221,20 @@ pub fn show(bits: u64, n: Number) -> String {
 
 fn describe(x: Scalar, n: Number) -> String {
     let text = show(x.bits, n);
-    match x.state {
-        State::Near(u) if u > 0.0 => format!("{text} within {u} ulp"),
+    match x.certainty {
+        Certainty::Near(u) if u > 0.0 => format!("{text} within {u} ulp"),
         _ => text,
     }
 }
 
-/// How much of what buffers hold can be compared: elements that are exact, approximate, and unknown.
+/// The numbers of buffer elements that are exact, approximate, and unknown.
 pub fn census(meaning: &Meaning) -> [usize; 3] {
     let mut count = [0; 3];
     for x in meaning.buffers.iter().flatten() {
-        count[match x.state {
-            State::Exact => 0,
-            State::Near(_) => 1,
-            State::Unknown => 2,
+        count[match x.certainty {
+            Certainty::Exact => 0,
+            Certainty::Near(_) => 1,
+            Certainty::Unknown => 2,
         }] += 1;
     }
     count

@@ -1,4 +1,4 @@
-//! Cases as text: a program of the dialect with comments that say what goes in and what comes out.
+//! Cases as text: a program of the dialect with comments that describe its inputs and outputs.
 //!
 //! ```text
 //! // The sum of both buffers.
@@ -11,32 +11,32 @@
 //! cuda_tile.module @m { entry @k(%a: tile<ptr<f32>>, %b: tile<ptr<f32>>, %n: tile<i32>) { ... } }
 //! ```
 //!
-//! There is a line for each parameter of the entry, in order. A number is decimal, or its bits after `0x`, or `inf`,
-//! `-inf` and `nan`; `*N` repeats it. After `->` stands what the buffer holds in the end: `nan` is any NaN, `~N` allows
-//! for so many units in the last place, `?` is anything. A buffer without `->` does not change. `prints` is one line of
-//! output; tile blocks print in any order. `error` is a part of the interpreter's complaint about a program that has no
-//! meaning.
+//! There is a line for each parameter of the entry, in order. A number is decimal, `0x` followed by its bits, `inf`,
+//! `-inf` or `nan`; `*N` repeats it. The final contents of the buffer follow after `->`: `nan` matches any NaN, `~N`
+//! permits an error of N units in the last place, and `?` matches anything. A buffer without `->` does not change.
+//! `prints` is one line of output; tile blocks print in any order. `error` is a part of the interpreter's error
+//! message for a program with undefined behavior.
 
 use crate::case::{Meaning, Parameter, show};
 use tile_interp::format::{self, Round, decode, encode};
 use tile_interp::int;
 use tile_interp::program::Signedness;
-use tile_interp::scalar::{Scalar, State};
+use tile_interp::scalar::{Certainty, Scalar};
 use tile_interp::types::{Element, Number};
 
 /// A case whose program is text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct File {
-    /// What stands before the launch, without comment signs.
+    /// The comment lines before the launch, without comment markers.
     pub description: Vec<String>,
     pub grid: [u32; 3],
     pub parameters: Vec<Parameter>,
-    /// For each buffer its elements afterwards.
+    /// The expected elements of each buffer.
     pub want: Vec<Vec<Scalar>>,
     pub prints: Vec<String>,
-    /// Why the program has no meaning.
+    /// The expected error of a program with undefined behavior.
     pub error: Option<String>,
-    /// The program, without the comments that were read.
+    /// The program, without the comments that were parsed.
     pub text: String,
 }
 
@@ -53,7 +53,7 @@ pub fn number(name: &str) -> Option<Number> {
     Some(short)
 }
 
-/// One number, as a value or as what is wanted.
+/// Parses a number, as an input or as an expected value.
 pub fn scalar(word: &str, n: Number) -> Result<Scalar, String> {
     if word == "?" {
         return Ok(Scalar::unknown(0));
@@ -65,7 +65,7 @@ pub fn scalar(word: &str, n: Number) -> Result<Scalar, String> {
     if word == "nan" {
         return Ok(Scalar::nan(n));
     }
-    let bad = || format!("'{word}' is no number of type {n}");
+    let bad = || format!("'{word}' is not a number of type {n}");
     let bits = if let Some(hex) = word.strip_prefix("0x") {
         let bits = u64::from_str_radix(hex, 16).map_err(|_| bad())?;
         if bits & !n.mask() != 0 {
@@ -84,16 +84,16 @@ pub fn scalar(word: &str, n: Number) -> Result<Scalar, String> {
         }
         v as u64 & n.mask()
     } else if n == Number::F32 {
-        // Straight from the text: one rounding.
+        // Parse as f32 directly, so the value is rounded only once.
         u64::from(word.parse::<f32>().map_err(|_| bad())?.to_bits())
     } else {
         let v: f64 = word.parse().map_err(|_| bad())?;
         encode(format::Real::from_f64(v), n, Round::NearestEven).bits
     };
-    Ok(Scalar { bits, state: ulps.map_or(State::Exact, State::Near) })
+    Ok(Scalar { bits, certainty: ulps.map_or(Certainty::Exact, Certainty::Near) })
 }
 
-/// Words with their repetitions.
+/// Parses numbers with repetitions.
 fn scalars(text: &str, n: Number) -> Result<Vec<Scalar>, String> {
     let mut out = vec![];
     for word in text.split_whitespace() {
@@ -106,7 +106,7 @@ fn scalars(text: &str, n: Number) -> Result<Vec<Scalar>, String> {
     Ok(out)
 }
 
-/// Memory with these numbers.
+/// The bytes of these numbers in memory.
 pub fn memory(numbers: &[Scalar], n: Number) -> Vec<u8> {
     if n == Number::E2m1 {
         return numbers.chunks(2).map(|p| p.iter().rev().fold(0, |b, x| b << 4 | x.bits as u8)).collect();
@@ -133,7 +133,7 @@ impl File {
                 file.text.push('\n');
                 continue;
             };
-            // Lines keep their numbers.
+            // Empty lines replace the comments, so line numbers stay the same.
             file.text.push('\n');
             let comment = comment.strip_prefix(' ').unwrap_or(comment);
             let parts = comment.split_once(':').map(|(key, rest)| (key, rest.strip_prefix(' ').unwrap_or(rest)));
@@ -151,15 +151,15 @@ impl File {
         match key {
             "grid" => {
                 let extents: Vec<u32> = rest.split_whitespace().filter_map(|w| w.parse().ok()).collect();
-                self.grid = extents.try_into().map_err(|_| "a grid has three extents".to_string())?;
+                self.grid = extents.try_into().map_err(|_| "expected three extents of the grid".to_string())?;
             }
             "prints" => self.prints.push(rest.to_string()),
             "error" => self.error = Some(rest.to_string()),
             _ => {
-                let (name, rest) = rest.split_once(' ').ok_or("a type and numbers were expected")?;
-                let n = number(name).ok_or_else(|| format!("'{name}' is no type"))?;
+                let (name, rest) = rest.split_once(' ').ok_or("expected a type and numbers")?;
+                let n = number(name).ok_or_else(|| format!("unknown type '{name}'"))?;
                 if key == "scalar" {
-                    let [one] = scalars(rest, n)?[..] else { return Err("one number was expected".into()) };
+                    let [one] = scalars(rest, n)?[..] else { return Err("expected one number".into()) };
                     self.parameters.push(Parameter::Scalar { number: n, bits: one.bits });
                     return Ok(());
                 }
@@ -173,7 +173,7 @@ impl File {
                     None => before.iter().map(|x| x.assumed()).collect(),
                 };
                 if before.len() != after.len() {
-                    return Err(format!("{} numbers become {}", before.len(), after.len()));
+                    return Err(format!("{} numbers before and {} after", before.len(), after.len()));
                 }
                 self.parameters.push(Parameter::Buffer { number: n, bytes: memory(&before, n) });
                 self.want.push(after);
@@ -182,7 +182,7 @@ impl File {
         Ok(())
     }
 
-    /// The whole text.
+    /// The text of the file.
     pub fn print(&self) -> String {
         let mut out = String::new();
         for line in &self.description {
@@ -215,7 +215,7 @@ impl File {
         out + &self.text
     }
 
-    /// What the comments say the program leaves.
+    /// The results that the comments describe.
     pub fn meaning(&self) -> Meaning {
         Meaning {
             buffers: self.want.clone(),
@@ -226,7 +226,7 @@ impl File {
         }
     }
 
-    /// Whether elements that a program computes are what the file wants, which may ask for less than is known.
+    /// Compares computed elements with the file's expectations, which may be weaker than the computed results.
     pub fn complaint(&self, got: &Meaning) -> Option<String> {
         let numbers = self.parameters.iter().filter_map(|p| match p {
             Parameter::Buffer { number, .. } => Some(*number),
@@ -238,9 +238,9 @@ impl File {
                     let have = show(g.bits, n);
                     return Some(format!("buffer {i}, element {e}: {have}, expected {}", word(*w, n)));
                 }
-                let promised = w.state == State::Exact && g.state != State::Exact;
+                let promised = w.certainty == Certainty::Exact && g.certainty != Certainty::Exact;
                 if promised {
-                    return Some(format!("buffer {i}, element {e}: {} is not exact: {:?}", word(*w, n), g.state));
+                    return Some(format!("buffer {i}, element {e}: {} is not exact: {:?}", word(*w, n), g.certainty));
                 }
             }
         }
@@ -254,17 +254,17 @@ impl File {
     }
 }
 
-/// A number as [`scalar`] reads it.
+/// Formats a number as [`scalar`] parses it.
 fn word(x: Scalar, n: Number) -> String {
     let digits = n.width().div_ceil(4) as usize;
-    let value = match x.state {
-        State::Unknown => return "?".into(),
+    let value = match x.certainty {
+        Certainty::Unknown => return "?".into(),
         _ if n.is_integer() => int::value(x.bits, n, Signedness::Signed).to_string(),
-        State::Near(_) if decode(x.bits, n).is_nan() => return "nan".into(),
+        Certainty::Near(_) if decode(x.bits, n).is_nan() => return "nan".into(),
         _ => format!("0x{:0digits$x}", x.bits),
     };
-    match x.state {
-        State::Near(u) => format!("{value}~{u}"),
+    match x.certainty {
+        Certainty::Near(u) => format!("{value}~{u}"),
         _ => value,
     }
 }
@@ -306,7 +306,7 @@ module
         assert_eq!(file.grid, [2, 1, 1]);
         assert_eq!(file.parameters[1], Parameter::Scalar { number: Number::I32, bits: 0xffff_fff9 });
         assert_eq!(file.parameters[2], Parameter::Buffer { number: Number::E4m3, bytes: vec![0x38, 0x39] });
-        assert_eq!(file.want[0][0], Scalar { bits: 0x4040_0000, state: State::Near(2.0) });
+        assert_eq!(file.want[0][0], Scalar { bits: 0x4040_0000, certainty: Certainty::Near(2.0) });
         assert_eq!(file.want[1], [0x38, 0x39].map(Scalar::exact));
         let mut again = file.clone();
         again.text = "module\n".into();

@@ -1,9 +1,9 @@
 //! Differential testing of the compiler with randomly generated programs.
 //!
-//! [`generate`] makes a [`case::Case`] from a number: a program with its launch. The reference interpreter says what it
-//! computes and how much of that the language promises; the simulator says what compiled code computes; [`case`]
-//! compares. [`reduce`] makes a case that shows something smaller while it still shows it. None of this knows the
-//! compiler: who runs it supplies a function from text to PTX.
+//! [`generate`] generates a [`case::Case`] from a seed: a program with its launch. The reference interpreter
+//! determines its results and how far the language defines them; the simulator runs the compiled code; [`case`]
+//! compares the two. [`reduce`] shrinks a failing case. This crate does not depend on the compiler: the caller
+//! supplies a function from text to PTX.
 
 #![deny(unsafe_code)]
 

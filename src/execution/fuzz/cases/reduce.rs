@@ -1,25 +1,25 @@
-//! Makes a failing case smaller.
+//! Reduces a failing case.
 //!
-//! A step changes the case in one way; it is kept if the case still fails. Steps are tried from coarse to fine, again
-//! and again, until none is kept: drop what has effects, replace results by constants or operands, take branches and
-//! loops apart, drop options of ops, halve extents, simplify data. A step may well make a program that the verifier
-//! rejects or that has no meaning; that is for the judge to say no to.
+//! A step changes the case in one way and is kept if the case still fails. Steps are tried from coarse to fine,
+//! repeatedly, until none is kept: remove ops with effects, replace results by constants or operands, inline branches
+//! and loops, drop options of ops, halve extents, simplify data. A step may produce a program that the verifier
+//! rejects or whose behavior is undefined; the interestingness test must reject it.
 
 use crate::case::{Case, Parameter};
 use std::collections::BTreeSet;
 use tile_interp::program::{AccessOrder, Block, Entry, FloatMode, Op, OpKind, Overflow, Rounding, Value};
-use tile_interp::types::{Cut, Element, Number, TileType, Type};
+use tile_interp::types::{Element, Number, TileType, Tiling, Type};
 
-/// Says whether a case still shows what is looked for.
-pub type Judge<'a> = dyn FnMut(&Case) -> bool + 'a;
+/// Decides whether a case still has the property of interest.
+pub type InterestingnessTest<'a> = dyn FnMut(&Case) -> bool + 'a;
 
-/// The smallest case found. `case` itself fails.
-pub fn reduce(case: Case, judge: &mut Judge<'_>) -> Case {
+/// Returns the smallest case found. `case` itself must fail.
+pub fn reduce(case: Case, test: &mut InterestingnessTest<'_>) -> Case {
     let mut best = case;
-    // What nothing uses may be what fails.
+    // Unused ops may be the cause of the failure.
     let mut tidied = best.clone();
     tidy(&mut tidied, true);
-    let unused = !judge(&tidied);
+    let unused = !test(&tidied);
     if !unused {
         best = tidied;
     }
@@ -27,7 +27,7 @@ pub fn reduce(case: Case, judge: &mut Judge<'_>) -> Case {
         let mut next = best.clone();
         change(&mut next);
         tidy(&mut next, !unused);
-        if next == *best || !judge(&next) {
+        if next == *best || !test(&next) {
             return false;
         }
         *best = next;
@@ -54,7 +54,7 @@ fn body(case: &mut Case) -> Option<&mut Block> {
     case.program.entries.first_mut().map(|e| &mut e.body)
 }
 
-/// Number of ops, those in regions included.
+/// Number of ops, including the ones in regions.
 pub fn size(case: &Case) -> usize {
     fn count(b: &Block) -> usize {
         b.ops.iter().map(|op| 1 + op.regions.iter().map(count).sum::<usize>()).sum()
@@ -62,7 +62,7 @@ pub fn size(case: &Case) -> usize {
     case.program.entries.iter().map(|e| count(&e.body)).sum()
 }
 
-/// Calls `f` with the block and the place in it of op number `n`, counted from the outside in.
+/// Calls `f` with the block that contains op number `n` and the op's index in it. Ops are numbered in pre-order.
 fn at<R>(block: &mut Block, n: &mut usize, f: &mut dyn FnMut(&mut Block, usize) -> R) -> Option<R> {
     for i in 0..block.ops.len() {
         if *n == 0 {
@@ -89,7 +89,7 @@ fn is_terminator(kind: &OpKind) -> bool {
     matches!(kind, OpKind::Yield | OpKind::Break | OpKind::Continue | OpKind::Return)
 }
 
-/// Constants in the place of an op, if its results can be that.
+/// Constants that can replace an op, if its results have types with constants.
 fn constants(op: &Op, types: &[Type], bits: u64) -> Option<Vec<Op>> {
     if op.results.is_empty() || matches!(op.kind, OpKind::Constant(_) | OpKind::MakeToken) {
         return None;
@@ -108,7 +108,7 @@ fn constants(op: &Op, types: &[Type], bits: u64) -> Option<Vec<Op>> {
 }
 
 fn drop_ops(best: &mut Case, kept: &mut Kept<'_>) {
-    // Runs of ops of the entry become constants.
+    // Replace runs of ops of the entry by constants.
     let mut length = best.program.entries.first().map_or(0, |e| e.body.ops.len()) / 2;
     while length >= 2 {
         let mut end = best.program.entries.first().map_or(0, |e| e.body.ops.len());
@@ -129,7 +129,7 @@ fn drop_ops(best: &mut Case, kept: &mut Kept<'_>) {
         }
         length /= 2;
     }
-    // Runs of ops of the entry first, long ones before short ones.
+    // Drop runs of ops of the entry, long runs first.
     let mut length = best.program.entries.first().map_or(0, |e| e.body.ops.len()) / 2;
     while length >= 1 {
         let mut end = best.program.entries.first().map_or(0, |e| e.body.ops.len());
@@ -139,7 +139,7 @@ fn drop_ops(best: &mut Case, kept: &mut Kept<'_>) {
                 let Some(b) = body(c) else { return };
                 let end = end.min(b.ops.len());
                 let mut i = 0;
-                // Results that are used elsewhere keep their ops.
+                // Ops whose results are used elsewhere remain.
                 b.ops.retain(|op| {
                     i += 1;
                     !(start..end).contains(&(i - 1)) || is_terminator(&op.kind) || has_tiles(op)
@@ -155,7 +155,7 @@ fn drop_ops(best: &mut Case, kept: &mut Kept<'_>) {
         if n >= size(best) {
             continue;
         }
-        // The op goes, if nothing needs it.
+        // Drop the op if its results are unused.
         kept(best, &|c| {
             let mut used = BTreeSet::new();
             body(c).into_iter().for_each(|b| collect(b, &mut used));
@@ -173,7 +173,7 @@ fn drop_ops(best: &mut Case, kept: &mut Kept<'_>) {
     }
 }
 
-/// Whether an op gives more than tokens.
+/// Whether an op has results other than tokens.
 fn has_tiles(op: &Op) -> bool {
     !matches!(
         op.kind,
@@ -187,7 +187,7 @@ fn has_tiles(op: &Op) -> bool {
     ) && !op.results.is_empty()
 }
 
-/// Tries simpler ops in the place of op `n`.
+/// Tries to replace op `n` by simpler ones.
 fn replace_op(best: &mut Case, n: usize, kept: &mut Kept<'_>) {
     let mut number = n;
     let mut probe = best.clone();
@@ -221,7 +221,7 @@ fn replace_op(best: &mut Case, n: usize, kept: &mut Kept<'_>) {
             return;
         }
     }
-    // Structured ops give way to one of their bodies.
+    // Inline one region of an op with regions.
     for region in 0..op.regions.len() {
         if kept(best, &|c| {
             let Some(b) = body(c) else { return };
@@ -236,7 +236,7 @@ fn replace_op(best: &mut Case, n: usize, kept: &mut Kept<'_>) {
     }
 }
 
-/// Puts the ops of a region in the place of the op around it. Gives what its arguments and results become.
+/// Replaces an op by the ops of one of its regions. Returns the replacements for its arguments and results.
 fn inline(block: &mut Block, i: usize, region: usize) -> Vec<(Value, Value)> {
     let op = block.ops[i].clone();
     let mut inner = op.regions[region].clone();
@@ -255,7 +255,7 @@ fn inline(block: &mut Block, i: usize, region: usize) -> Vec<(Value, Value)> {
     renamed
 }
 
-/// Uses `to` for `from`.
+/// Replaces uses of `from` by `to`.
 fn substitute(block: &mut Block, from: Value, to: Value) {
     for op in &mut block.ops {
         for v in &mut op.operands {
@@ -269,7 +269,7 @@ fn substitute(block: &mut Block, from: Value, to: Value) {
     }
 }
 
-/// Options of ops.
+/// Removes options of ops.
 fn simplify_ops(best: &mut Case, kept: &mut Kept<'_>) {
     for n in 0..size(best) {
         kept(best, &|c| change_op(c, n, &mut |b, i| plain(&mut b.ops[i])));
@@ -311,7 +311,7 @@ fn plain(op: &mut Op) {
     }
 }
 
-/// Takes optional operands away: the token, the mask with its padding, an `else`.
+/// Removes optional operands or parts: the token, the mask with its padding, an `else`.
 fn without(op: &mut Op, what: usize) {
     match (&mut op.kind, what) {
         (
@@ -346,7 +346,7 @@ fn without(op: &mut Op, what: usize) {
     }
 }
 
-/// Halves an extent wherever it occurs.
+/// Halves an extent in all types that contain it.
 fn halve_extents(best: &mut Case, kept: &mut Kept<'_>) {
     let mut extents: BTreeSet<usize> = BTreeSet::new();
     for t in best.program.entries.iter().flat_map(|e| &e.types) {
@@ -374,7 +374,7 @@ fn resize(case: &mut Case, from: usize, to: usize) {
                 Type::Tile(t) => t.shape.iter_mut().for_each(fix),
                 Type::View(v) => {
                     v.tile.iter_mut().for_each(fix);
-                    if let Cut::Strided { steps, .. } = &mut v.cut {
+                    if let Tiling::Strided { steps, .. } = &mut v.tiling {
                         steps.iter_mut().for_each(|s| *s = (*s).min(1 << 20));
                     }
                 }
@@ -393,7 +393,7 @@ fn resize(case: &mut Case, from: usize, to: usize) {
     }
 }
 
-/// Simpler contents of memory and simpler scalars.
+/// Simplifies the contents of memory and scalars.
 fn simplify_data(best: &mut Case, kept: &mut Kept<'_>) {
     for p in 0..best.parameters.len() {
         kept(best, &|c| match c.parameters.get_mut(p) {
@@ -403,7 +403,7 @@ fn simplify_data(best: &mut Case, kept: &mut Kept<'_>) {
         });
         let Some(Parameter::Buffer { bytes, .. }) = best.parameters.get(p) else { continue };
         let mut length = bytes.len();
-        // Less memory.
+        // Shrink the buffer.
         while length > 8
             && kept(best, &|c| {
                 if let Some(Parameter::Buffer { bytes, .. }) = c.parameters.get_mut(p) {
@@ -421,7 +421,7 @@ fn simplify_data(best: &mut Case, kept: &mut Kept<'_>) {
     }
 }
 
-/// Zeros in as much of a buffer as may be.
+/// Sets as much of a buffer to zero as the test allows.
 fn zero(best: &mut Case, kept: &mut Kept<'_>, p: usize, range: std::ops::Range<usize>, steps: &mut usize) {
     let all_zero = match best.parameters.get(p) {
         Some(Parameter::Buffer { bytes, .. }) => bytes.get(range.clone()).is_none_or(|b| b.iter().all(|b| *b == 0)),
@@ -443,7 +443,7 @@ fn zero(best: &mut Case, kept: &mut Kept<'_>, p: usize, range: std::ops::Range<u
     }
 }
 
-/// Removes what is not used: parameters, globals, and ops without effects if so asked.
+/// Removes unused parameters and globals, and, with `ops`, unused ops without effects.
 fn tidy(case: &mut Case, ops: bool) {
     let Some(entry) = case.program.entries.first_mut() else { return };
     if ops {
@@ -475,7 +475,7 @@ fn tidy(case: &mut Case, ops: bool) {
         }
     });
     case.program.globals.retain(|g| names.contains(&g.name));
-    // Types of values that are gone count as extents no more.
+    // Types of removed values no longer count when extents are collected.
     let mut live = used;
     fn results(b: &Block, live: &mut BTreeSet<Value>) {
         live.extend(&b.arguments);
@@ -524,7 +524,7 @@ fn has_effects(op: &Op) -> bool {
         | OpKind::Assert(_) => true,
         k if is_terminator(k) => true,
         OpKind::If | OpKind::For { .. } | OpKind::Loop => {
-            // A region without anything but its end does nothing.
+            // A region that contains only its terminator has no effects.
             op.kind == OpKind::Loop
                 || op.regions.iter().flat_map(|r| &r.ops).any(|o| {
                     has_effects(o)
@@ -550,7 +550,7 @@ mod tests {
         found
     }
 
-    /// The judge asks for an op, so that a small program with it is what has to remain.
+    /// The test requires one op, so a small program with that op must remain.
     #[test]
     fn programs_become_small() {
         let limits =
@@ -559,7 +559,7 @@ mod tests {
         for seed in 0..80 {
             let Some(mut case) = generate(seed) else { continue };
             let wanted = |k: &OpKind| matches!(k, OpKind::Scan { .. });
-            // Without the scans that nothing uses.
+            // Skip programs in which every scan is unused.
             tidy(&mut case, true);
             if !has(&case, &wanted) {
                 continue;

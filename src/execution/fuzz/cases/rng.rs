@@ -1,6 +1,6 @@
-//! Random numbers that are the same everywhere.
+//! A portable random number generator.
 
-/// SplitMix64 of Steele, Lea and Flood: short, and good enough to choose by.
+/// SplitMix64 by Steele, Lea and Flood: short, and good enough for choices.
 #[derive(Clone, Debug)]
 pub struct Rng(u64);
 
@@ -17,12 +17,12 @@ impl Rng {
         z ^ (z >> 31)
     }
 
-    /// A number below `n`, which is not zero.
+    /// A number below `n`, which must not be zero.
     pub fn below(&mut self, n: usize) -> usize {
         (self.bits() % n.max(1) as u64) as usize
     }
 
-    /// A number from `low` to `high`, both included.
+    /// A number from `low` to `high`, inclusive.
     pub fn range(&mut self, low: i64, high: i64) -> i64 {
         low + (self.bits() % (high - low + 1) as u64) as i64
     }

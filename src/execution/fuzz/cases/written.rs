@@ -1,6 +1,6 @@
-//! Written tests as programs: the files of `tests/semantics`, and the programs that its tables stand for.
+//! Written tests as programs: the files of `tests/semantics`, and the programs that its tables describe.
 //!
-//! The README of that folder says how tables are written.
+//! The README of that folder describes the format of the tables.
 
 use crate::case::Parameter;
 use crate::file::{self, File};
@@ -11,8 +11,8 @@ use tile_interp::program::Signedness;
 use tile_interp::scalar::Scalar;
 use tile_interp::types::Number;
 
-/// The programs of a file or of a folder with tables and programs, with their names, in order.
-pub fn programs(path: &Path) -> Result<Vec<(String, Source)>, String> {
+/// The programs in a file, or in a folder of tables and programs, with their names, in order.
+pub fn programs(path: &Path) -> Result<Vec<(String, TestSource)>, String> {
     if !path.is_dir() {
         return of_file(path);
     }
@@ -26,11 +26,11 @@ pub fn programs(path: &Path) -> Result<Vec<(String, Source)>, String> {
     Ok(all)
 }
 
-/// Those of one file; none if it holds neither a program nor a table.
-fn of_file(path: &Path) -> Result<Vec<(String, Source)>, String> {
+/// The programs of one file; empty if it is neither a program nor a table.
+fn of_file(path: &Path) -> Result<Vec<(String, TestSource)>, String> {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     match path.extension().and_then(|e| e.to_str()) {
-        Some("mlir") => Ok(vec![(stem, Source::Program(path.into()))]),
+        Some("mlir") => Ok(vec![(stem, TestSource::Program(path.into()))]),
         // `ops.txt` lists the ops that the tests must cover.
         Some("txt") if stem != "ops" => table(&stem, &read(path)?).map_err(|e| format!("{}:{e}", path.display())),
         _ => Ok(vec![]),
@@ -41,19 +41,21 @@ fn read(path: &Path) -> Result<String, String> {
     std::fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))
 }
 
-/// Where a program comes from. [`Source::file`] reads it: a run looks at few of thousands.
-pub enum Source {
-    /// A file that holds the program with its numbers.
+/// The source of a test program. [`TestSource::file`] reads it on demand, because a run needs few of the thousands.
+pub enum TestSource {
+    /// A file with the program and its data.
     Program(PathBuf),
     /// A block of a table, by the offsets of its lines.
     Block { table: Arc<str>, header: usize, rows: Vec<usize>, constants: bool },
 }
 
-impl Source {
+impl TestSource {
     pub fn file(&self) -> Result<File, String> {
         let (table, header, rows, constants) = match self {
-            Source::Program(path) => return File::parse(&read(path)?).map_err(|e| format!("{}: {e}", path.display())),
-            Source::Block { table, header, rows, constants } => (table, header, rows, constants),
+            TestSource::Program(path) => {
+                return File::parse(&read(path)?).map_err(|e| format!("{}: {e}", path.display()));
+            }
+            TestSource::Block { table, header, rows, constants } => (table, header, rows, constants),
         };
         let line = |at: usize| table[at..].lines().next().unwrap_or_default();
         let error = |at: usize, e: String| format!("line {}: {e}", table[..at].lines().count() + 1);
@@ -66,7 +68,7 @@ impl Source {
 }
 
 /// The blocks of a table.
-fn table(stem: &str, text: &str) -> Result<Vec<(String, Source)>, String> {
+fn table(stem: &str, text: &str) -> Result<Vec<(String, TestSource)>, String> {
     let table: Arc<str> = text.into();
     let mut blocks: Vec<(String, usize, Vec<usize>)> = vec![];
     let mut at = 0;
@@ -99,7 +101,7 @@ fn table(stem: &str, text: &str) -> Result<Vec<(String, Source)>, String> {
         if rows.is_empty() {
             return Err(format!("{name} has no rows"));
         }
-        let block = |constants| Source::Block { table: table.clone(), header, rows: rows.clone(), constants };
+        let block = |constants| TestSource::Block { table: table.clone(), header, rows: rows.clone(), constants };
         if stem == "special" {
             out.push((format!("{name}_of_constants"), block(true)));
         }
@@ -110,18 +112,18 @@ fn table(stem: &str, text: &str) -> Result<Vec<(String, Source)>, String> {
 
 /// The first line of a block.
 struct Header {
-    /// Of the operands and the result.
+    /// The types of the operands and the result.
     types: Vec<Number>,
     op: String,
 }
 
 impl Header {
     fn parse(text: &str) -> Result<Header, String> {
-        let (types, op) = text.split_once(" : ").ok_or("types and op were expected")?;
+        let (types, op) = text.split_once(" : ").ok_or("expected types and an op")?;
         let types = types
             .split_whitespace()
             .filter(|w| *w != "->")
-            .map(|w| file::number(w).ok_or_else(|| format!("'{w}' is no type")))
+            .map(|w| file::number(w).ok_or_else(|| format!("unknown type '{w}'")))
             .collect::<Result<Vec<_>, _>>()?;
         Ok(Header { types, op: op.to_string() })
     }
@@ -134,21 +136,21 @@ impl Header {
         words.iter().zip(&self.types).map(|(w, n)| file::scalar(w, *n)).collect()
     }
 
-    /// A kernel that applies the op to all rows at once. Its operands come from memory, or are constants, which the
-    /// compiler may compute with itself.
+    /// A kernel that applies the op to all rows at once. Its operands are loaded from memory, or are constants that
+    /// the compiler may fold.
     fn program(&self, rows: &[Vec<Scalar>], constants: bool) -> File {
         let narrow = self.types.iter().any(|n| n.width() == 4);
         let count = rows.len().next_power_of_two().max(if narrow { 2 } else { 1 });
-        // A tile has as many elements as the next power of two: the last row again.
+        // The number of elements of a tile is a power of two, so the last row is repeated.
         let column = |c: usize| -> Vec<Scalar> { (0..count).map(|r| rows[r.min(rows.len() - 1)][c]).collect() };
         let result = self.types.len() - 1;
         let tile = |c: usize| format!("tile<{count}x{}>", self.types[c]);
-        // Elements of four bits are in memory as bytes of two of them.
+        // 4-bit elements are stored as bytes that hold two of them.
         let stored = |c: usize| match self.types[c] {
             n if n.width() == 4 => (Number::I8, count / 2),
             n => (n, count),
         };
-        // There are no constants of type i4.
+        // The language does not have constants of type i4.
         let in_memory = |c: usize| c == result || !constants || self.types[c] == Number::I4;
         let mut text = String::from("cuda_tile.module @m {\n  entry @k(");
         let list: Vec<String> =
@@ -203,7 +205,7 @@ impl Header {
     }
 }
 
-/// Pairs of elements of four bits as bytes, the first in the low half.
+/// Packs pairs of 4-bit elements into bytes, the first element in the low half.
 fn bytes(elements: &[Scalar]) -> Vec<Scalar> {
     let byte = |pair: &[Scalar]| {
         let bits = pair.iter().rev().fold(0, |b, x| b << 4 | x.bits);
@@ -212,7 +214,7 @@ fn bytes(elements: &[Scalar]) -> Vec<Scalar> {
     elements.chunks(2).map(byte).collect()
 }
 
-/// An element of a constant.
+/// Formats an element of a constant.
 fn literal(bits: u64, n: Number) -> String {
     match n {
         Number::I1 => (bits != 0).to_string(),

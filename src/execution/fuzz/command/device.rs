@@ -1,9 +1,9 @@
-//! Programs for a device that is somewhere else: `--export` makes them ready, `--judge` compares what came back.
+//! Programs for a device on another machine: `--export` prepares them, and `--compare` compares the results.
 //!
-//! The workers of an export say of each program what became of it, as those of a campaign do, and write pieces of a
-//! hundred.
+//! The workers of an export report each program, like the workers of a campaign, and write pieces of up to a hundred
+//! programs.
 
-use super::{Options, line, say, share};
+use super::{Options, distribute, line, send};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::Write;
@@ -12,23 +12,25 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 use tile_driver::progress::Progress;
-use tile_fuzz::archive::{self, Received};
+use tile_fuzz::archive::{self, DeviceResult};
 use tile_fuzz::case::census;
-use tile_fuzz::written::{self, Source};
+use tile_fuzz::written::{self, TestSource};
 use tileiras::fuzz::differential::device::{Subject, refused};
 use tileiras::fuzz::differential::{self, Failure};
 
-/// How many programs a piece has, at most: a device goes on with the next one when a program kills it too often.
+/// Maximum number of programs in a piece. If programs kill a piece too often, the device continues with the next
+/// piece.
 const PIECE: usize = 100;
 
-/// What `--export` leaves beside the pieces: a line for each image, with its program's digest, configuration and name.
+/// A file that `--export` writes next to the pieces: a line with digest, configuration and program name for each
+/// image.
 const LIST: &str = "programs.txt";
 
-fn told<T, E: std::fmt::Display>(path: &Path, result: Result<T, E>) -> Result<T, String> {
+fn with_path<T, E: std::fmt::Display>(path: &Path, result: Result<T, E>) -> Result<T, String> {
     result.map_err(|e| format!("{}: {e}", path.display()))
 }
 
-fn written_tests(paths: &[PathBuf]) -> Result<Vec<(String, Source)>, String> {
+fn written_tests(paths: &[PathBuf]) -> Result<Vec<(String, TestSource)>, String> {
     let mut all = vec![];
     for path in paths {
         all.extend(written::programs(path)?);
@@ -36,12 +38,12 @@ fn written_tests(paths: &[PathBuf]) -> Result<Vec<(String, Source)>, String> {
     Ok(all)
 }
 
-//===-- there ---------------------------------------------------------------//
+//===-- export --------------------------------------------------------------//
 
-/// The programs of an export by their numbers: seeds, then written tests.
+/// The programs of an export by number: seeds, then written tests.
 struct Programs {
     seeds: std::ops::Range<u64>,
-    files: Vec<(String, Source)>,
+    files: Vec<(String, TestSource)>,
 }
 
 impl Programs {
@@ -54,7 +56,7 @@ impl Programs {
         self.seeds.start..self.seeds.end + self.files.len() as u64
     }
 
-    fn file(&self, number: u64) -> Option<&(String, Source)> {
+    fn file(&self, number: u64) -> Option<&(String, TestSource)> {
         self.files.get(number.checked_sub(self.seeds.end)? as usize)
     }
 
@@ -76,10 +78,10 @@ pub fn export(folder: &Path, options: &Options, words: &[String]) -> Result<bool
         return work(folder, options, &programs, step, first).map(|()| true);
     }
     let started = Instant::now();
-    told(folder, fs::create_dir_all(folder))?;
-    for entry in told(folder, fs::read_dir(folder))?.flatten() {
+    with_path(folder, fs::create_dir_all(folder))?;
+    for entry in with_path(folder, fs::read_dir(folder))?.flatten() {
         if entry.path().extension().is_some_and(|e| e == "programs") {
-            told(&entry.path(), fs::remove_file(entry.path()))?;
+            with_path(&entry.path(), fs::remove_file(entry.path()))?;
         }
     }
     let mut list = BTreeMap::new();
@@ -88,7 +90,7 @@ pub fn export(folder: &Path, options: &Options, words: &[String]) -> Result<bool
     let mut times = [0; 4];
     let all = programs.all();
     let progress = Progress::start("export", all.end - all.start, true);
-    share(all, options.jobs, words, &progress, |number, what, rest| match what {
+    distribute(all, options.jobs, words, &progress, |number, what, rest| match what {
         "ready" => {
             list.insert(number, rest);
         }
@@ -113,7 +115,7 @@ pub fn export(folder: &Path, options: &Options, words: &[String]) -> Result<bool
         }
     }
     let path = folder.join(LIST);
-    told(&path, fs::write(&path, &text))?;
+    with_path(&path, fs::write(&path, &text))?;
     println!(
         "{} programs, {} images, {failures} failed; {:.1} s",
         list.len(),
@@ -122,10 +124,10 @@ pub fn export(folder: &Path, options: &Options, words: &[String]) -> Result<bool
     );
     let [meaning, compiler, assembler, rest] = times.map(|t| t as f64 / 1e6);
     println!(
-        "time: what programs mean {meaning:.1} s, compiler {compiler:.1} s, assembler {assembler:.1} s, writing {rest:.1} s"
+        "time: interpreter {meaning:.1} s, compiler {compiler:.1} s, assembler {assembler:.1} s, writing {rest:.1} s"
     );
     for (why, count) in &left_out {
-        println!("left out {count} times: {why}");
+        println!("skipped {count} times: {why}");
     }
     Ok(failures == 0)
 }
@@ -134,19 +136,19 @@ fn work(folder: &Path, options: &Options, programs: &Programs, step: u64, first:
     let mut number = first;
     let mut piece: Option<(fs::File, usize)> = None;
     while number < programs.all().end {
-        say(format!("{number} start"))?;
+        send(format!("{number} start"))?;
         let (before, started) = (differential::times(), Instant::now());
         let subject = programs.subject(number);
         let meaning = started.elapsed();
-        match made(subject, options, number) {
-            Made::Without(why) => say(format!("{number} without {why}"))?,
-            Made::Failed(failure) => say(format!("{number} fail {}", line(&failure.to_string())))?,
-            Made::Ready(subject, images) => {
+        match prepare(subject, options, number) {
+            Prepared::Without(why) => send(format!("{number} without {why}"))?,
+            Prepared::Failed(failure) => send(format!("{number} fail {}", line(&failure.to_string())))?,
+            Prepared::Ready(subject, images) => {
                 let (mut file, count) = match piece.take() {
                     Some((file, count)) if count < PIECE => (file, count),
                     _ => {
                         let path = folder.join(format!("{number:08}.programs"));
-                        (told(&path, fs::File::create(&path))?, 0)
+                        (with_path(&path, fs::File::create(&path))?, 0)
                     }
                 };
                 archive::write_program(&mut file, &programs.name(number), &subject.case, &subject.text, &images)
@@ -155,45 +157,45 @@ fn work(folder: &Path, options: &Options, programs: &Programs, step: u64, first:
                 piece = Some((file, count + 1));
                 let configurations: Vec<&str> = images.iter().map(|(i, _)| i.configuration.as_str()).collect();
                 let digest = archive::digest(&subject.case, &subject.text);
-                say(format!("{number} ready {digest}\t{}", configurations.join("\t")))?;
+                send(format!("{number} ready {digest}\t{}", configurations.join("\t")))?;
             }
         }
         let t = differential::times();
         let (compiler, assembler) = (t.compiler - before.compiler, t.assembler - before.assembler);
         let rest = started.elapsed().saturating_sub(meaning + compiler + assembler);
         let spent = [meaning, compiler, assembler, rest].map(|d| d.as_micros().to_string());
-        say(format!("{number} time {}", spent.join(" ")))?;
+        send(format!("{number} time {}", spent.join(" ")))?;
         number += step;
     }
     Ok(())
 }
 
-enum Made {
+enum Prepared {
     Ready(Box<Subject>, Vec<(archive::Image, Vec<u8>)>),
     Without(String),
     Failed(Failure),
 }
 
-fn made(subject: Result<Option<Subject>, Failure>, options: &Options, number: u64) -> Made {
+fn prepare(subject: Result<Option<Subject>, Failure>, options: &Options, number: u64) -> Prepared {
     let subject = match subject {
-        Err(failure) => return Made::Failed(failure),
-        Ok(None) => return Made::Without("no program, or none with a meaning".into()),
-        Ok(Some(Subject { left_out: Some(why), .. })) => return Made::Without(why.into()),
+        Err(failure) => return Prepared::Failed(failure),
+        Ok(None) => return Prepared::Without("no program, or its behavior is undefined".into()),
+        Ok(Some(Subject { left_out: Some(why), .. })) => return Prepared::Without(why.into()),
         Ok(Some(subject)) => subject,
     };
-    match subject.images(&options.plan, number, options.form) {
-        Err(failure) if refused(&failure) => Made::Without(format!("not supported: {}", line(&failure.to_string()))),
-        Err(failure) => Made::Failed(failure),
-        Ok(images) => Made::Ready(Box::new(subject), images),
+    match subject.images(&options.matrix, number, options.form) {
+        Err(failure) if refused(&failure) => Prepared::Without(format!("unsupported: {}", line(&failure.to_string()))),
+        Err(failure) => Prepared::Failed(failure),
+        Ok(images) => Prepared::Ready(Box::new(subject), images),
     }
 }
 
-//===-- and back ------------------------------------------------------------//
+//===-- comparison ----------------------------------------------------------//
 
-/// A program's results: by configuration, the last one of each, with their bytes.
-type Results = BTreeMap<String, (Received, Vec<u8>)>;
+/// The results of a program by configuration: the last one for each, with the contents of its buffers.
+type Results = BTreeMap<String, (DeviceResult, Vec<u8>)>;
 
-/// How a configuration fared.
+/// Number of programs in a configuration that passed, failed, or lack a result.
 #[derive(Clone, Copy, Default)]
 struct Count {
     passed: usize,
@@ -202,22 +204,22 @@ struct Count {
 }
 
 #[derive(Default)]
-struct Judgement {
+struct Comparison {
     counts: BTreeMap<String, Count>,
     failures: Vec<(String, String)>,
     elements: [usize; 3],
 }
 
-pub fn judge(path: &Path, options: &Options) -> Result<bool, String> {
-    let archive::Results { all: results, cut } = archive::read_results(&told(path, fs::read(path))?)?;
+pub fn compare(path: &Path, options: &Options) -> Result<bool, String> {
+    let archive::Results { all: results, cut } = archive::read_results(&with_path(path, fs::read(path))?)?;
     if cut {
-        println!("{} ends in the middle of a result, which is dropped", path.display());
+        println!("{} is truncated: its last result is incomplete and ignored", path.display());
     }
     let mut by_name: BTreeMap<String, Results> = BTreeMap::new();
     for (result, payload) in results {
         let known = by_name.entry(result.name.clone()).or_default();
-        // Of several errors the first says most: the others are of a piece that was begun again without the program.
-        let errors = |r: &Received| r.error.is_some();
+        // Keep the first of several errors. Later ones come from a piece that was restarted without the program.
+        let errors = |r: &DeviceResult| r.error.is_some();
         if !(errors(&result) && known.get(&result.configuration).is_some_and(|(r, _)| errors(r))) {
             known.insert(result.configuration.clone(), (result, payload));
         }
@@ -227,14 +229,14 @@ pub fn judge(path: &Path, options: &Options) -> Result<bool, String> {
         [] => written_tests(&["tests/semantics".into()])?,
         paths => written_tests(paths)?,
     };
-    let files: BTreeMap<String, Source> = files.into_iter().collect();
+    let files: BTreeMap<String, TestSource> = files.into_iter().collect();
     let groups: Vec<(&String, &Results)> = by_name.iter().collect();
-    let (next, all) = (AtomicUsize::new(0), Mutex::new(Judgement::default()));
+    let (next, all) = (AtomicUsize::new(0), Mutex::new(Comparison::default()));
     std::thread::scope(|scope| {
         for _ in 0..options.jobs {
             scope.spawn(|| {
                 while let Some((name, results)) = groups.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let found = judge_program(name, results, &files, &options.out);
+                    let found = compare_program(name, results, &files, &options.out);
                     if let Ok(mut all) = all.lock() {
                         all.add(found);
                     }
@@ -252,13 +254,13 @@ pub fn judge(path: &Path, options: &Options) -> Result<bool, String> {
     Ok(all.failures.is_empty() && missing.is_empty())
 }
 
-/// The seed that a program is named after.
+/// The seed in a program's name.
 fn seed(name: &str) -> Option<u64> {
     name.strip_prefix("seed ")?.parse().ok()
 }
 
-fn judge_program(name: &str, results: &Results, files: &BTreeMap<String, Source>, out: &Path) -> Judgement {
-    let mut found = Judgement::default();
+fn compare_program(name: &str, results: &Results, files: &BTreeMap<String, TestSource>, out: &Path) -> Comparison {
+    let mut found = Comparison::default();
     let subject = match (seed(name), files.get(name)) {
         (Some(seed), _) => Ok(Subject::of_seed(seed)),
         (None, Some(source)) => source.file().map_err(Failure::Text).and_then(|f| Subject::of_file(&f)),
@@ -266,14 +268,17 @@ fn judge_program(name: &str, results: &Results, files: &BTreeMap<String, Source>
     };
     let subject = match subject {
         Ok(Some(subject)) => Ok(subject),
-        Ok(None) => Err("there is no such program".to_string()),
+        Ok(None) => Err("there is no program of that name".to_string()),
         Err(failure) => Err(failure.to_string()),
     };
     for (configuration, (result, payload)) in results {
         let count = found.counts.entry(configuration.clone()).or_default();
         let complaint = subject.as_ref().map_err(Clone::clone).and_then(|subject| {
             if archive::digest(&subject.case, &subject.text) != result.digest {
-                return Err("the program is another one now; judge with the revision that exported it".to_string());
+                return Err(
+                    "this revision generates another program of that name; compare with the revision that exported it"
+                        .to_string(),
+                );
             }
             let kind = if result.error.is_some() { "run" } else { "result" };
             match subject.complaint(result, payload) {
@@ -282,7 +287,7 @@ fn judge_program(name: &str, results: &Results, files: &BTreeMap<String, Source>
                     let message = format!("{kind} {configuration}: {what}; {}", subject.on_simulator(configuration));
                     Err(match save(name, &message, subject, out) {
                         Ok(()) => message,
-                        Err(e) => format!("{message}; not written: {e}"),
+                        Err(e) => format!("{message}; cannot write the program: {e}"),
                     })
                 }
             }
@@ -302,19 +307,19 @@ fn judge_program(name: &str, results: &Results, files: &BTreeMap<String, Source>
     found
 }
 
-/// Writes a random program as a file that `--check` takes; written tests are files already.
+/// Writes a random program as a file for `--check`. Written tests already are such files.
 fn save(name: &str, message: &str, subject: &Subject, out: &Path) -> Result<(), String> {
     if seed(name).is_none() {
         return Ok(());
     }
-    told(out, fs::create_dir_all(out))?;
+    with_path(out, fs::create_dir_all(out))?;
     let file = differential::written(&subject.case, &[format!("{name}: {}", line(message))]);
     let path = out.join(format!("{}.mlir", name.replace(' ', "-")));
-    told(&path, fs::write(&path, file.print()))
+    with_path(&path, fs::write(&path, file.print()))
 }
 
-impl Judgement {
-    fn add(&mut self, other: Judgement) {
+impl Comparison {
+    fn add(&mut self, other: Comparison) {
         for (configuration, count) in other.counts {
             let sum = self.counts.entry(configuration).or_default();
             sum.passed += count.passed;
@@ -325,14 +330,14 @@ impl Judgement {
     }
 }
 
-/// What was exported and has no result: configuration and name. Counts them.
+/// Counts and returns the exported images without a result: configuration and name.
 fn missing(
     folder: &Path,
     results: &BTreeMap<String, Results>,
     counts: &mut BTreeMap<String, Count>,
 ) -> Result<Vec<(String, String)>, String> {
     let path = folder.join(LIST);
-    let text = told(&path, fs::read_to_string(&path))?;
+    let text = with_path(&path, fs::read_to_string(&path))?;
     let mut found = BTreeSet::new();
     for line in text.lines() {
         let [_, configuration, name] = line.split('\t').collect::<Vec<_>>()[..] else {
@@ -346,7 +351,7 @@ fn missing(
     Ok(found.into_iter().collect())
 }
 
-fn report(all: &Judgement, missing: &[(String, String)]) {
+fn report(all: &Comparison, missing: &[(String, String)]) {
     for (name, message) in &all.failures {
         println!("{name}: {}", line(message));
     }
@@ -355,10 +360,10 @@ fn report(all: &Judgement, missing: &[(String, String)]) {
         kinds.entry(differential::signature(message)).or_default().push(name);
     }
     for (kind, names) in &kinds {
-        println!("{} times, first {}: {kind}", names.len(), names[0]);
+        println!("{} times (first: {}): {kind}", names.len(), names[0]);
     }
     if let Some((configuration, name)) = missing.first() {
-        println!("{} without a result, first {name} {configuration}", missing.len());
+        println!("{} without a result (first: {name}, {configuration})", missing.len());
     }
     for (configuration, Count { passed, failed, missing }) in &all.counts {
         println!("{configuration}: {passed} passed, {failed} failed, {missing} without a result");

@@ -1,9 +1,9 @@
 //! Compares compiled code with the reference interpreter on random programs: `cargo xtask fuzz-kernels`.
 //!
-//! The command starts workers, processes of its own, and gives each a share of the seeds. A worker says what becomes of
-//! each seed on its standard output; one that dies names the seed it died of by what it said last, and another takes
-//! over behind it. Failures are reduced at the end, again in processes of their own, and written as files that
-//! `tests/semantics` can take as they are. The page `docs/fuzzing.md` says what is compared and by which rule.
+//! The command starts worker processes, and each tests a share of the seeds. A worker reports each seed on its
+//! standard output. If a worker dies, its last line names the seed, and another worker continues after that seed. At
+//! the end failures are reduced, also in separate processes, and written as files in the format of `tests/semantics`.
+//! `docs/fuzzing.md` describes the comparison and its rules.
 
 mod device;
 mod plans;
@@ -19,7 +19,7 @@ use tile_driver::progress::Progress;
 use tile_fuzz::generate::{Kind, generate, generate_with_meaning};
 use tile_fuzz::{case::census, file::File, reduce};
 use tileiras::fuzz::differential::device::Form;
-use tileiras::fuzz::differential::{self as judge, Plan, Verdict};
+use tileiras::fuzz::differential::{self, TestMatrix, Verdict};
 
 const HELP: &str = "\
 Compares compiled kernels with the reference interpreter on random programs.
@@ -28,42 +28,42 @@ usage: tile-fuzz [options]
        tile-fuzz --check FILE
        tile-fuzz --plans [FILE...] [options]
        tile-fuzz --export DIR [options]
-       tile-fuzz --judge RESULTS --export-dir DIR [options]
+       tile-fuzz --compare RESULTS --export-dir DIR [options]
 
-  --seed N         the first seed (default 0)
-  --count N        how many (default 100)
-  --products       of these only the programs about products of tiles of views, one in sixteen
-  --nests          of these only the programs about nests of loops and branches with products, one in seventeen
-  --jobs N         processes (default: one for each processor)
-  --targets LIST   compile for these; by default sm_90 at -O0 and -O3, and another target at -O3
-  --levels LIST    levels for --targets (default 0,3)
-  --slow SECONDS   a compilation that takes more of a processor's time is a failure
-  --out DIR        write failures there (default target/fuzz)
-  --no-reduce      as they are
-  --check FILE     run one written case; the status says whether it passes
-  --plans          run nothing: compile the files of Tile IR, or else the random programs, for each of --targets, and
-                   count the plans that were given up, by the pass that failed, and what loops of products multiply by
-  --show           print the program of --seed, or the first one from there on that --products or --nests allows
-  --export DIR     run nothing: write programs there, assembled for a device
-  --files PATH...  with --export, also these written tests: files, or folders like tests/semantics;
-                   with --judge, where they are (default tests/semantics)
-  --ptx            with --export, PTX that is not assembled
-  --judge RESULTS  compare what a device computed with what programs mean
-  --export-dir DIR with --judge, the folder of --export: what has no result is counted
+  --seed N           first seed (default 0)
+  --count N          number of seeds (default 100)
+  --dots             only the programs with dots of tiles of views, one seed in sixteen
+  --nests            only the programs with nested loops and branches around dots, one seed in seventeen
+  --jobs N           number of worker processes (default: one per processor)
+  --targets LIST     compile for these targets (default: sm_90 at -O0 and -O3, and another target at -O3)
+  --levels LIST      optimization levels for --targets (default 0,3)
+  --slow SECONDS     treat a compilation that takes more processor time as a failure
+  --out DIR          write reduced failures to this folder (default target/fuzz)
+  --no-reduce        only list failures, without reducing and writing them
+  --check FILE       run one written case; the exit status is 1 if it fails
+  --plans            compile only: the given files of Tile IR, or the random programs, for each of --targets; count
+                     the plans that were given up, by the pass that failed, and the instructions that dots use
+  --show             print the program of --seed, or of the first later seed that --dots or --nests selects
+  --export DIR       compile only: write programs to DIR, assembled for a device
+  --files PATH...    with --export, add these written tests: files, or folders such as tests/semantics;
+                     with --compare, the location of the written tests (default tests/semantics)
+  --ptx              with --export, write PTX instead of cubins
+  --compare RESULTS  compare the results of a device with the interpreter's
+  --export-dir DIR   with --compare, the folder of --export; count the programs without a result
 ";
 
 #[derive(Clone)]
 struct Options {
     seed: u64,
     count: u64,
-    /// What programs are about, if not anything.
+    /// Restricts the programs to one kind.
     only: Option<Kind>,
     jobs: usize,
-    plan: Plan,
+    matrix: TestMatrix,
     out: PathBuf,
     reduce: bool,
     mode: Mode,
-    /// Of a worker: every how many numbers it has one, and its first.
+    /// For a worker: the distance between its seeds, and its first seed.
     worker: Option<(u64, u64)>,
     files: Vec<PathBuf>,
     form: Form,
@@ -71,7 +71,7 @@ struct Options {
 }
 
 impl Options {
-    /// Whether a program of a seed is among those that are asked for.
+    /// Whether the options select the program of a seed.
     fn wants(&self, seed: u64) -> bool {
         self.only.is_none_or(|kind| Kind::of(seed) == kind)
     }
@@ -81,11 +81,16 @@ impl Options {
 enum Mode {
     Campaign,
     Export(PathBuf),
-    Judge(PathBuf),
+    Compare(PathBuf),
     ReduceSeed,
     Show,
     Check(PathBuf),
     Plans,
+}
+
+/// Notes that an option has another name; the old one is accepted for one release.
+fn renamed(old: &str, new: &str) {
+    eprintln!("note: {old} is now {new}");
 }
 
 fn parse(words: &[String]) -> Result<Options, String> {
@@ -94,7 +99,7 @@ fn parse(words: &[String]) -> Result<Options, String> {
         count: 100,
         only: None,
         jobs: std::thread::available_parallelism().map_or(1, usize::from),
-        plan: Plan::default(),
+        matrix: TestMatrix::default(),
         out: "target/fuzz".into(),
         reduce: true,
         mode: Mode::Campaign,
@@ -113,7 +118,11 @@ fn parse(words: &[String]) -> Result<Options, String> {
         match word.as_str() {
             "--seed" => o.seed = number(value()?)?,
             "--count" => o.count = number(value()?)?,
-            "--products" => o.only = Some(Kind::Products),
+            "--dots" => o.only = Some(Kind::Dots),
+            "--products" => {
+                renamed(word, "--dots");
+                o.only = Some(Kind::Dots);
+            }
             "--nests" => o.only = Some(Kind::Nests),
             "--jobs" => o.jobs = number(value()?)?.max(1) as usize,
             "--targets" => targets = Some(value()?.split(',').map(String::from).collect()),
@@ -136,7 +145,11 @@ fn parse(words: &[String]) -> Result<Options, String> {
                 }
             }
             "--export" => o.mode = Mode::Export(value()?.into()),
-            "--judge" => o.mode = Mode::Judge(value()?.into()),
+            "--compare" => o.mode = Mode::Compare(value()?.into()),
+            "--judge" => {
+                renamed(word, "--compare");
+                o.mode = Mode::Compare(value()?.into());
+            }
             "--export-dir" => o.export_dir = Some(value()?.into()),
             "--ptx" => o.form = Form::Ptx,
             "--files" => {
@@ -154,10 +167,10 @@ fn parse(words: &[String]) -> Result<Options, String> {
     }
     if targets.is_some() || levels.is_some() || matches!(o.mode, Mode::Export(_)) {
         let targets = targets.unwrap_or_else(|| vec!["sm_90".into()]);
-        o.plan = Plan::matrix(&targets, &levels.unwrap_or_else(|| vec![0, 3]))?;
+        o.matrix = TestMatrix::new(&targets, &levels.unwrap_or_else(|| vec![0, 3]))?;
     }
     if let Some(longest) = longest {
-        o.plan = o.plan.at_most(longest);
+        o.matrix = o.matrix.at_most(longest);
     }
     Ok(o)
 }
@@ -181,7 +194,7 @@ fn main() -> ExitCode {
             Some((step, first)) => work(&options, step, first),
         },
         Mode::Export(folder) => device::export(folder, &options, &words),
-        Mode::Judge(results) => device::judge(results, &options),
+        Mode::Compare(results) => device::compare(results, &options),
         Mode::Plans => plans::run(&options, &words),
         Mode::ReduceSeed => reduce_seed(&options),
         Mode::Show => show(&options),
@@ -197,15 +210,15 @@ fn main() -> ExitCode {
     }
 }
 
-/// One line: no line ends, not too long.
+/// Joins a text into a single line of limited length.
 fn line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(400).collect()
 }
 
 //===-- a worker ------------------------------------------------------------//
 
-/// What a worker says to its parent.
-fn say(text: String) -> Result<(), String> {
+/// Sends a line from a worker to its parent.
+fn send(text: String) -> Result<(), String> {
     let mut out = std::io::stdout().lock();
     writeln!(out, "{text}").and_then(|()| out.flush()).map_err(|e| e.to_string())
 }
@@ -218,31 +231,31 @@ fn work(options: &Options, step: u64, first: u64) -> Result<bool, String> {
             seed += step;
             continue;
         }
-        say(format!("{seed} start"))?;
-        let (before, started) = (judge::times(), Instant::now());
+        send(format!("{seed} start"))?;
+        let (before, started) = (differential::times(), Instant::now());
         let case = generate_with_meaning(seed);
         let generator = started.elapsed();
         match case {
-            None => say(format!("{seed} none"))?,
-            Some((case, meaning)) => match judge::judge(&case, meaning, &options.plan, seed) {
+            None => send(format!("{seed} none"))?,
+            Some((case, meaning)) => match differential::check(&case, meaning, &options.matrix, seed) {
                 Verdict::Pass(meaning) => {
                     let [exact, near, unknown] = census(&meaning);
                     let guess = usize::from(meaning.guess.is_some());
-                    say(format!("{seed} pass {exact} {near} {unknown} {guess}"))?;
+                    send(format!("{seed} pass {exact} {near} {unknown} {guess}"))?;
                 }
-                Verdict::Unsupported(message) => say(format!("{seed} unsupported {}", line(&message)))?,
-                Verdict::Fail(failure) => say(format!("{seed} fail {}", line(&failure.to_string())))?,
+                Verdict::Unsupported(message) => send(format!("{seed} unsupported {}", line(&message)))?,
+                Verdict::Fail(failure) => send(format!("{seed} fail {}", line(&failure.to_string())))?,
             },
         }
-        let t = judge::times();
+        let t = differential::times();
         let spent = [
             generator,
             t.interpreter - before.interpreter,
             t.compiler - before.compiler,
             t.simulator - before.simulator,
         ];
-        say(format!("{seed} time {}", spent.map(|d| d.as_micros().to_string()).join(" ")))?;
-        say(format!("{seed} runs {}", t.runs - before.runs))?;
+        send(format!("{seed} time {}", spent.map(|d| d.as_micros().to_string()).join(" ")))?;
+        send(format!("{seed} runs {}", t.runs - before.runs))?;
         seed += step;
     }
     Ok(true)
@@ -257,7 +270,7 @@ struct Tally {
     guesses: u64,
     runs: u64,
     elements: [u64; 3],
-    /// Microseconds of the generator, the interpreter, the compiler and the simulator.
+    /// Microseconds spent in the generator, the interpreter, the compiler and the simulator.
     times: [u64; 4],
     unsupported: BTreeMap<String, u64>,
     failures: BTreeMap<u64, String>,
@@ -268,11 +281,11 @@ fn campaign(options: &Options, words: &[String]) -> Result<bool, String> {
     let mut tally = Tally::default();
     let all = options.seed..options.seed.saturating_add(options.count);
     let progress = Progress::start("fuzz", all.clone().filter(|seed| options.wants(*seed)).count() as u64, true);
-    share(all, options.jobs, words, &progress, |seed, what, rest| note(&mut tally, seed, what, rest, &progress))?;
+    distribute(all, options.jobs, words, &progress, |seed, what, rest| note(&mut tally, seed, what, rest, &progress))?;
     drop(progress);
     let time = started.elapsed();
     println!(
-        "{} passed, {} failed, {} not supported, {} without a program; {} decided by a guess; {:.1} s",
+        "{} passed, {} failed, {} unsupported, {} without a program; {} decided by a guess; {:.1} s",
         tally.passed,
         tally.failures.len(),
         tally.unsupported.values().sum::<u64>(),
@@ -287,15 +300,15 @@ fn campaign(options: &Options, words: &[String]) -> Result<bool, String> {
         "time: generator {generator:.1} s, interpreter {interpreter:.1} s, compiler {compiler:.1} s, simulator {simulator:.1} s"
     );
     for (message, count) in &tally.unsupported {
-        println!("not supported {count} times: {message}");
+        println!("unsupported, {count} times: {message}");
     }
     report_failures(options, words, &tally.failures)?;
     Ok(tally.failures.is_empty())
 }
 
-/// Shares numbers out to `jobs` processes of this program, and gives what they say of each to `note`. A number counts
-/// as progress when it is begun.
-fn share(
+/// Distributes numbers over `jobs` processes of this program and passes their reports to `note`. A number counts as
+/// progress when a worker starts it.
+fn distribute(
     all: Range<u64>,
     jobs: usize,
     words: &[String],
@@ -318,7 +331,7 @@ fn share(
                     }
                 };
                 if let Err(message) = supervise(first..all.end, jobs, words, &mut note) {
-                    // The receiver lives as long as this function.
+                    // The receiver is alive until this function returns.
                     let _ = sender.send(message);
                 }
             });
@@ -328,7 +341,7 @@ fn share(
     receiver.recv().map_or(Ok(()), Err)
 }
 
-/// Runs the worker that has every `jobs`-th number to their end, as many processes as that takes.
+/// Runs a worker for every `jobs`-th number, restarting it after each crash.
 fn supervise(
     all: Range<u64>,
     jobs: u64,
@@ -396,14 +409,14 @@ fn note(tally: &mut Tally, seed: u64, what: &str, rest: String, progress: &Progr
     }
 }
 
-/// Failures that look alike are one; the first of each is reduced.
+/// Groups similar failures and reduces the first of each group.
 fn report_failures(options: &Options, words: &[String], failures: &BTreeMap<u64, String>) -> Result<(), String> {
     let mut kinds: BTreeMap<String, Vec<u64>> = BTreeMap::new();
     for (seed, text) in failures {
-        kinds.entry(judge::signature(text)).or_default().push(*seed);
+        kinds.entry(differential::signature(text)).or_default().push(*seed);
     }
     for (kind, seeds) in &kinds {
-        println!("{} times, first seed {}: {kind}", seeds.len(), seeds[0]);
+        println!("{} times (first: seed {}): {kind}", seeds.len(), seeds[0]);
         if !options.reduce {
             continue;
         }
@@ -428,48 +441,54 @@ fn report_failures(options: &Options, words: &[String], failures: &BTreeMap<u64,
 /// Reduces the failure of a seed and writes it.
 fn reduce_seed(options: &Options) -> Result<bool, String> {
     let seed = options.seed;
-    let case = generate(seed).ok_or("the seed has no program")?;
+    let case = generate(seed).ok_or("there is no program for this seed")?;
     std::fs::create_dir_all(&options.out).map_err(|e| e.to_string())?;
     let scratch = options.out.join(format!("{seed}.try.mlir"));
-    // The first run is apart: after a crash there would be nobody to go on.
-    let Some(failure) = judge::apart(&case, &options.plan, seed, &scratch) else {
+    // The first run is in a child process, because a crash would end this one.
+    let Some(failure) = differential::failure_in_child(&case, &options.matrix, seed, &scratch) else {
         return Err(format!("seed {seed} does not fail"));
     };
-    let plan = options.plan.narrowed(&failure, seed);
+    let matrix = options.matrix.narrowed(&failure, seed);
     let crashes = failure.starts_with("crash");
     let run = |case: &tile_fuzz::case::Case| {
-        if crashes { judge::apart(case, &plan, seed, &scratch) } else { judge::here(case, &plan, seed) }
+        if crashes {
+            differential::failure_in_child(case, &matrix, seed, &scratch)
+        } else {
+            differential::failure(case, &matrix, seed)
+        }
     };
     let deadline = Instant::now() + Duration::from_secs(300);
-    let wanted = judge::signature(&failure);
+    let wanted = differential::signature(&failure);
     let small = reduce::reduce(case, &mut |c| {
-        Instant::now() < deadline && run(c).is_some_and(|f| judge::signature(&f) == wanted)
+        Instant::now() < deadline && run(c).is_some_and(|f| differential::signature(&f) == wanted)
     });
     let failure = run(&small).unwrap_or(failure);
-    // Only a help for the runs apart.
+    // A temporary file for the child processes.
     let _ = std::fs::remove_file(&scratch);
     let path = options.out.join(format!("{seed}.mlir"));
-    let file: File = judge::written(&small, &[format!("Seed {seed}: {}", line(&failure))]);
+    let file: File = differential::written(&small, &[format!("Seed {seed}: {}", line(&failure))]);
     std::fs::write(&path, file.print()).map_err(|e| e.to_string())?;
-    println!("  {} ops in {}: {}", reduce::size(&small), path.display(), line(&failure));
+    println!("  reduced to {} ops in {}: {}", reduce::size(&small), path.display(), line(&failure));
     Ok(true)
 }
 
-/// Prints the first program of the wanted kind.
+/// Prints the first program of the selected kind.
 fn show(options: &Options) -> Result<bool, String> {
-    // The share of a kind is so large that the search ends soon.
-    let seed = (options.seed..=u64::MAX).find(|seed| options.wants(*seed)).ok_or("no seed is left")?;
+    // Each kind is frequent, so the search is short.
+    let seed = (options.seed..=u64::MAX)
+        .find(|seed| options.wants(*seed))
+        .ok_or("no further seed selects a program of this kind")?;
     if let Some(case) = generate(seed) {
-        print!("{}", judge::written(&case, &[format!("Seed {seed}")]).print());
+        print!("{}", differential::written(&case, &[format!("Seed {seed}")]).print());
     }
     Ok(true)
 }
 
-/// Runs a written case.
+/// Tests a written case.
 fn check(path: &PathBuf, options: &Options) -> Result<bool, String> {
     let text = std::fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))?;
     let file = File::parse(&text).map_err(|e| format!("{}: {e}", path.display()))?;
-    match judge::judge_file(&file, &options.plan, options.seed) {
+    match differential::check_file(&file, &options.matrix, options.seed) {
         Ok(()) => Ok(true),
         Err(failure) => {
             println!("{failure}");

@@ -1,16 +1,17 @@
-//! `tile-fuzz --plans`: how often the compiler gives up plans, by pass, and what loops of products multiply by.
+//! `tile-fuzz --plans`: counts the plans that the compiler gives up, by pass, and the instructions that loops of dots
+//! use.
 
-use super::{Options, Progress, line, say, share};
+use super::{Options, Progress, distribute, line, send};
 use std::collections::BTreeMap;
 use tile_fuzz::generate::generate;
 use tile_interface::InputKind;
 use tile_interp::text;
 use tileiras::fuzz::plans::{Loops, survey};
 
-/// A compilation that takes longer is listed.
+/// Compilations that take longer are listed.
 const SLOW_MS: u128 = 10_000;
 
-/// Of one target and level.
+/// The counts for one target and level.
 #[derive(Default)]
 struct Tally {
     programs: usize,
@@ -20,7 +21,8 @@ struct Tally {
     slow: Vec<String>,
 }
 
-/// Compiles all programs, or as a worker some of them. False if a plan was given up, or a program not compiled.
+/// Compiles all programs, or, in a worker, some of them. Returns false if a plan was given up or a program was
+/// rejected.
 pub fn run(options: &Options, words: &[String]) -> Result<bool, String> {
     let all = match options.files.len() {
         0 => options.seed..options.seed.saturating_add(options.count),
@@ -29,14 +31,14 @@ pub fn run(options: &Options, words: &[String]) -> Result<bool, String> {
     if let Some((step, first)) = options.worker {
         return work(options, (first..all.end).step_by(step as usize));
     }
-    // Nothing that workers write on standard error is seen.
+    // Report unreadable files here, because the standard error of workers is discarded.
     for file in &options.files {
         std::fs::File::open(file).map_err(|e| format!("{}: {e}", file.display()))?;
     }
     let progress = Progress::start("plans", all.end - all.start, true);
     let mut tallies: BTreeMap<String, Tally> = BTreeMap::new();
-    share(all, options.jobs, words, &progress, |number, what, rest| {
-        // A worker that died says nothing of a target.
+    distribute(all, options.jobs, words, &progress, |number, what, rest| {
+        // The crash of a worker does not name a target.
         let (form, rest) = match what {
             "start" | "done" => return,
             _ => rest.split_once(": ").unwrap_or(("any target", rest.as_str())),
@@ -71,14 +73,14 @@ fn report(form: &str, tally: &Tally) {
     let Loops { all, warpgroups, warps, rings, tensor_copies } = tally.loops;
     let given_up: usize = tally.fallbacks.values().sum();
     println!(
-        "{form}: {} programs, {given_up} plans given up, {} rejected, {} slow; of {all} loops of products {warpgroups} \
-         multiply by warpgroups, {warps} by warps, {rings} wait for rings, {tensor_copies} load by tensor copies",
+        "{form}: {} programs, {given_up} plans given up, {} rejected, {} slow; {all} loops with dots: {warpgroups} use \
+         wgmma, {warps} use mma, {rings} wait for rings, {tensor_copies} load by TMA",
         tally.programs,
         tally.failed.len(),
         tally.slow.len(),
     );
     for (pass, count) in &tally.fallbacks {
-        println!("  {count} times {pass}");
+        println!("  {pass}: {count} times");
     }
     tally.failed.iter().for_each(|text| println!("  rejected: {text}"));
     tally.slow.iter().for_each(|text| println!("  slow: {text}"));
@@ -98,25 +100,25 @@ fn work(options: &Options, numbers: impl Iterator<Item = u64>) -> Result<bool, S
                 None => continue,
             },
         };
-        say(format!("{number} start"))?;
-        for configuration in options.plan.all() {
+        send(format!("{number} start"))?;
+        for configuration in options.matrix.all() {
             let form = configuration.to_string();
             match survey(&input, kind, configuration.target, configuration.level) {
                 Ok(survey) => {
                     let Loops { all, warpgroups, warps, rings, tensor_copies } = survey.loops;
-                    say(format!("{number} loops {form}: {all} {warpgroups} {warps} {rings} {tensor_copies}"))?;
+                    send(format!("{number} loops {form}: {all} {warpgroups} {warps} {rings} {tensor_copies}"))?;
                     for (pass, message) in survey.fallbacks {
-                        say(format!("{number} fallback {form}: {pass} {}", line(&message)))?;
+                        send(format!("{number} fallback {form}: {pass} {}", line(&message)))?;
                     }
                     if survey.time.as_millis() > SLOW_MS {
-                        say(format!("{number} slow {form}: {:.1} s", survey.time.as_secs_f64()))?;
+                        send(format!("{number} slow {form}: {:.1} s", survey.time.as_secs_f64()))?;
                     }
                 }
-                Err(message) => say(format!("{number} fail {form}: {}", line(&message)))?,
+                Err(message) => send(format!("{number} fail {form}: {}", line(&message)))?,
             }
         }
-        // The last word: a worker that ends here has not died.
-        say(format!("{number} done"))?;
+        // The last line of a number, which shows that the worker has not died.
+        send(format!("{number} done"))?;
     }
     Ok(true)
 }

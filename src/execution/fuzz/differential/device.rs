@@ -1,46 +1,49 @@
-//! Cases for a device that is somewhere else: made ready to run here, and what came back judged here.
+//! Cases for a device on another machine: compiles them here, and compares the results that the device returns.
 
-use super::{Configuration, Failure, Plan, compare, compiled, interpreted_with_meaning, is_refusal, meaning_of, timed};
+use super::{
+    Configuration, Failure, TestMatrix, compare, compiled, interpreted_with_meaning, is_refusal, meaning_of, timed,
+};
 use std::time::Duration;
 use tile_driver::ptxas;
 use tile_driver::toolchain::Surroundings;
-use tile_fuzz::archive::{Image, Received};
+use tile_fuzz::archive::{DeviceResult, Image};
 use tile_fuzz::case::{Case, Meaning, Parameter, threads};
 use tile_fuzz::file::File;
 use tile_fuzz::generate::generate_with_meaning;
 use tile_interface::DebugInfo;
 use tile_interp::text;
 
-/// What a device gets of a program.
+/// The form of an image for a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     Cubin,
-    /// For simulated devices, and drivers that assemble themselves.
+    /// For simulated devices, and for drivers that assemble PTX themselves.
     Ptx,
 }
 
-/// A case, the text that is compiled, and what has to come out.
+/// A case, the text that is compiled, and the expected results.
 pub struct Subject {
     pub case: Case,
     pub text: String,
     pub meaning: Meaning,
-    /// Where the interpreter's run was a guess, or what it found, so that a device is not to run it.
+    /// The reason for which a device must not run the program, if there is one.
     pub left_out: Option<&'static str>,
 }
 
 impl Subject {
     fn new(case: Case, text: String, meaning: Meaning, run: &Meaning) -> Subject {
         let left_out = match run {
-            // An address or a branch may be anything then, and the device's memory is not the only thing it could hit.
+            // An arbitrary address or branch could damage more than the device's memory.
             Meaning { guess: Some(_), .. } => Some("decided by a guess"),
-            // A trap kills the context.
+            // A trap destroys the context.
             Meaning { failed_assertions, .. } if !failed_assertions.is_empty() => Some("an assertion fails"),
             _ => None,
         };
         Subject { case, text, meaning, left_out }
     }
 
-    /// The random program of a seed, if it has one; with less data, where it has a meaning then too.
+    /// The random program of a seed, if it has one. Its large buffers are made periodic if the program is still valid
+    /// with them.
     pub fn of_seed(seed: u64) -> Option<Subject> {
         let (case, meaning) = generate_with_meaning(seed)?;
         let small = repeating(&case).and_then(|small| Some((meaning_of(&small).ok()?, small)));
@@ -51,15 +54,15 @@ impl Subject {
         Some(Subject::new(case.clone(), text::print(&case.program), meaning.clone(), &meaning))
     }
 
-    /// A written test, if it has a meaning.
+    /// A written test, unless it expects an error.
     pub fn of_file(file: &File) -> Result<Option<Subject>, Failure> {
         let found = interpreted_with_meaning(file)?;
         Ok(found.map(|(case, run)| Subject::new(case, file.text.clone(), file.meaning(), &run)))
     }
 
-    /// Compiles for a device in every way that the plan has for `seed`.
-    pub fn images(&self, plan: &Plan, seed: u64, form: Form) -> Result<Vec<(Image, Vec<u8>)>, Failure> {
-        plan.of(seed).iter().map(|c| self.image(c, form)).collect()
+    /// Compiles for a device in every configuration of the matrix for `seed`.
+    pub fn images(&self, matrix: &TestMatrix, seed: u64, form: Form) -> Result<Vec<(Image, Vec<u8>)>, Failure> {
+        matrix.of(seed).iter().map(|c| self.image(c, form)).collect()
     }
 
     fn image(&self, c: &Configuration, form: Form) -> Result<(Image, Vec<u8>), Failure> {
@@ -74,31 +77,31 @@ impl Subject {
         Ok((Image { configuration: c.to_string(), threads, prints, bytes: bytes.len() }, bytes))
     }
 
-    /// What is wrong with a device's result; `None` if it is as the language wants.
-    pub fn complaint(&self, received: &Received, payload: &[u8]) -> Option<String> {
+    /// Describes the error in a device's result; `None` if the language permits the result.
+    pub fn complaint(&self, received: &DeviceResult, payload: &[u8]) -> Option<String> {
         match received.outcome(payload, &self.case) {
             Ok(outcome) => self.case.difference(&self.meaning, &outcome),
             Err(error) => Some(error),
         }
     }
 
-    /// What the simulator makes of the program in a configuration: the other witness, where a device's result is wrong.
+    /// Runs the program on the simulator, as a second opinion on a wrong result of a device.
     pub fn on_simulator(&self, configuration: &str) -> String {
         let Some(c) = Configuration::by_name(configuration) else {
-            return format!("'{configuration}' is no configuration to try on the simulator");
+            return format!("'{configuration}' is not a configuration of the simulator");
         };
         match compare(&self.case, &self.text, &self.meaning, &c, 1) {
             Ok(()) => "the simulator agrees with the interpreter".into(),
-            Err(failure) => format!("so does the simulator disagree: {failure}"),
+            Err(failure) => format!("the simulator disagrees with the interpreter too: {failure}"),
         }
     }
 }
 
-/// After so many elements a buffer begins anew: random numbers are most of what travels, and no compression makes them
-/// smaller. A prime, so that rows and columns of tiles still differ.
+/// Number of elements after which a large buffer repeats. Random numbers are most of the transferred data and do not
+/// compress. The period is prime, so rows and columns of tiles still differ.
 const PERIOD: usize = 509;
 
-/// A case whose large buffers repeat themselves; none if it has no large ones.
+/// The case with periodic large buffers; `None` if it has no large buffer.
 fn repeating(case: &Case) -> Option<Case> {
     let mut small = case.clone();
     for p in &mut small.parameters {
@@ -110,7 +113,7 @@ fn repeating(case: &Case) -> Option<Case> {
     (small != *case).then_some(small)
 }
 
-/// Whether a failure to compile is a refusal that says so.
+/// Whether the failure says that the compiler does not support the program.
 pub fn refused(failure: &Failure) -> bool {
     matches!(failure, Failure::Compile { message, .. } if is_refusal(message))
 }
@@ -158,24 +161,24 @@ cuda_tile.module @m {
     fn images_and_their_results() {
         let subject = subject(STORE);
         assert_eq!(subject.left_out, None);
-        let plan = Plan::matrix(&["sm_90".into(), "sm_80".into()], &[0, 3]).unwrap();
-        let images = subject.images(&plan, 1, Form::Ptx).unwrap();
+        let matrix = TestMatrix::new(&["sm_90".into(), "sm_80".into()], &[0, 3]).unwrap();
+        let images = subject.images(&matrix, 1, Form::Ptx).unwrap();
         let names: Vec<&str> = images.iter().map(|(i, _)| i.configuration.as_str()).collect();
         assert_eq!(names, ["sm_90 -O0", "sm_90 -O3", "sm_80 -O0", "sm_80 -O3"]);
         assert!(images.iter().all(|(i, bytes)| i.threads == [128, 1, 1] && !i.prints && i.bytes == bytes.len()));
-        let result = |buffers| Received { buffers, ..Received::default() };
+        let result = |buffers| DeviceResult { buffers, ..DeviceResult::default() };
         assert_eq!(subject.complaint(&result(vec![Some(8)]), &[7, 0, 0, 0, 0, 0, 0, 0]), None);
         let wrong = subject.complaint(&result(vec![Some(8)]), &[7, 0, 0, 0, 9, 0, 0, 0]).unwrap();
         assert_eq!(wrong, "parameter 1: 1 of 2 elements are wrong, first 1: i32 0x00000009, expected i32 0x00000000");
         assert!(subject.complaint(&result(vec![None]), &[]).unwrap().contains("first 0: i32 0x00000000"));
-        let lost = Received { error: Some("run: lost".into()), ..Received::default() };
+        let lost = DeviceResult { error: Some("run: lost".into()), ..DeviceResult::default() };
         assert_eq!(subject.complaint(&lost, &[]).unwrap(), "run: lost");
         assert_eq!(subject.on_simulator("sm_90 -O3"), "the simulator agrees with the interpreter");
-        assert!(subject.on_simulator("sm_90").contains("is no configuration"));
+        assert!(subject.on_simulator("sm_90").contains("is not a configuration"));
     }
 
-    /// What decides a branch or a place must be known, and nothing may trap: a device has one context for many
-    /// programs.
+    /// Branches and addresses must not depend on unknown values, and nothing may trap, because many programs share
+    /// one context on the device.
     #[test]
     fn what_a_device_is_not_to_run() {
         let guess =
@@ -193,7 +196,7 @@ cuda_tile.module @m {
         assert_eq!(subject(&fails).left_out, Some("an assertion fails"));
     }
 
-    /// Large buffers repeat themselves where the program still means something; the same for everyone who asks.
+    /// Large buffers become periodic if the program is still valid with them. The result depends only on the seed.
     #[test]
     fn random_programs_travel_with_less_data() {
         let mut smaller = 0;

@@ -1,4 +1,4 @@
-//! The arithmetic against an independent implementation, and each format by enumeration.
+//! Compares the arithmetic with an independent implementation, and enumerates the codes of each format.
 
 use super::*;
 use rustc_apfloat::ieee::{BFloat, Double, Float8E4M3FN, Float8E5M2, Half, Single};
@@ -11,7 +11,7 @@ const ROUNDS: [(Round, rustc_apfloat::Round); 4] = [
     (Round::Up, rustc_apfloat::Round::TowardPositive),
 ];
 
-/// Codes that sit on edges, and some from a generator.
+/// Codes at the edges of the format, and some pseudorandom ones.
 fn samples(n: Number, count: usize) -> Vec<u64> {
     let f = format(n).unwrap();
     let mut codes = vec![];
@@ -43,7 +43,7 @@ fn samples(n: Number, count: usize) -> Vec<u64> {
     for i in 0..count {
         let mut code = next() & n.mask();
         if i % 3 == 0 {
-            // Exponents near each other make sums interesting.
+            // Close exponents make sums interesting.
             let exponent = f.bias() as u64 - 2 + next() % 5;
             code = (code & !((f.largest() + 1 - (1 << f.mantissa_bits)) | (1 << f.mantissa_bits)))
                 | (exponent << f.mantissa_bits);
@@ -65,7 +65,7 @@ fn arithmetic<F: Float>(n: Number, count: usize) {
     let of = |bits: u64| F::from_bits(bits.into());
     for (i, a) in codes.iter().copied().enumerate() {
         for b in codes.iter().copied() {
-            // A third operand that varies.
+            // A varying third operand.
             let c = codes[(i * 7 + b as usize) % codes.len()];
             let (x, y, z) = (decode(a, n), decode(b, n), decode(c, n));
             for (round, theirs) in ROUNDS {
@@ -95,7 +95,8 @@ fn square_roots() {
         let got = encode(sqrt(decode(a, Number::F64)), Number::F64, Round::NearestEven).bits;
         same(Number::F64, got, f64::from_bits(a).sqrt().to_bits().into(), "sqrt");
     }
-    // One rounding of the double is the rounding of the root for formats of fewer than 26 bits.
+    // For formats with fewer than 26 bits, rounding the root in double precision once more gives the correctly
+    // rounded root.
     for n in [Number::F16, Number::Bf16, Number::F32] {
         for a in samples(n, 3000) {
             let x = decode(a, n);
@@ -113,8 +114,8 @@ where
     Double: FloatConvert<F>,
 {
     for a in samples(Number::F64, 20_000).into_iter().chain(samples(Number::F32, 20_000).into_iter().map(widen)) {
-        // The language converts to the formats of eight bits to nearest only, and what overflow gives otherwise is
-        // open.
+        // The language converts to 8-bit formats with round-to-nearest only, and the result of overflow in other
+        // modes is not defined.
         let rounds = if n.width() == 8 { &ROUNDS[..1] } else { &ROUNDS[..] };
         for (round, theirs) in rounds.iter().copied() {
             let want: F = Double::from_bits(a.into()).convert_r(theirs, &mut false).value;
@@ -139,7 +140,7 @@ fn conversions_round_once() {
     conversion::<Float8E5M2>(Number::E5m2);
 }
 
-/// Every code of the small formats stands for itself, and codes are in the order of their numbers.
+/// Every code of a small format decodes and encodes to itself, and codes are in the order of their numbers.
 #[test]
 fn small_formats() {
     for n in [Number::E4m3, Number::E5m2, Number::E2m1, Number::F16, Number::Bf16, Number::Tf32] {

@@ -1,16 +1,16 @@
-//! Memory: accesses through pointers and views, atomic updates, views.
+//! Memory: accesses through pointers and views, atomic updates, and the construction of views.
 
 use super::aggregate::Bound;
-use super::{Cause, Datum, Elements, Outcome, Outside, Run, Tensor, coordinates, malformed, one, place};
-use crate::memory::Place;
+use super::{Cause, Datum, Elements, Executor, Outcome, Outside, Tensor, coordinates, element_address, malformed, one};
+use crate::memory::ElementAddress;
 use crate::program::{FloatMode, Op, OpKind, Predicate, Signedness, Update, Value};
 use crate::race;
-use crate::scalar::{Scalar, State};
-use crate::types::{Cut, Element, Number, Padding, TensorType, Type, ViewType};
+use crate::scalar::{Certainty, Scalar};
+use crate::types::{Element, Number, Padding, TensorType, Tiling, Type, ViewType};
 use crate::{float, format, int};
 use std::rc::Rc;
 
-impl Run<'_> {
+impl Executor<'_> {
     pub(super) fn access(&mut self, op: &Op) -> Outcome {
         let v = &op.operands;
         let optional = |at: usize, there: bool| there.then(|| v.get(at).copied()).flatten();
@@ -88,12 +88,12 @@ impl Run<'_> {
 
     //===-- order -----------------------------------------------------------//
 
-    /// An access, after what its token stands for.
+    /// Begins an access, ordered after the events that its token represents.
     fn begin(&mut self, op: &Op, token: bool, atomic: bool) -> Result<race::TracedAccess, Cause> {
         let after = match op.operands.last().filter(|_| token).map(|t| &self.values[t.index()]) {
-            None => race::Past::default(),
+            None => race::EventSet::default(),
             Some(Datum::Token(past)) => past.clone(),
-            Some(_) => return Err(malformed("a token that was computed was expected")),
+            Some(_) => return Err(malformed("expected a computed token")),
         };
         Ok(match &mut self.races {
             Some(races) => races.event(after, atomic),
@@ -101,32 +101,38 @@ impl Run<'_> {
         })
     }
 
-    /// The token that an access gives.
+    /// The token that an access returns.
     fn done(&self, access: &race::TracedAccess) -> Datum {
-        Datum::Token(if self.races.is_some() { access.after.with(access.event) } else { race::Past::default() })
+        Datum::Token(if self.races.is_some() { access.after.with(access.event) } else { race::EventSet::default() })
     }
 
-    fn read(&mut self, access: &race::TracedAccess, at: Place, n: Number) -> Result<Scalar, Cause> {
+    fn read(&mut self, access: &race::TracedAccess, at: ElementAddress, n: Number) -> Result<Scalar, Cause> {
         let value = self.memory.read(at, n).map_err(Cause::Fault)?;
         let size = u64::from(n.stored_bits().div_ceil(8));
         match self.races.as_mut().and_then(|r| r.read(access, at.address, size)) {
             None => Ok(value),
-            Some(_) => Err(Cause::Undefined("a read that no token orders after an earlier access".into())),
+            Some(_) => Err(Cause::Undefined("data race: no token orders this read after an earlier access".into())),
         }
     }
 
-    fn write(&mut self, access: &race::TracedAccess, at: Place, n: Number, value: Scalar) -> Result<(), Cause> {
+    fn write(
+        &mut self,
+        access: &race::TracedAccess,
+        at: ElementAddress,
+        n: Number,
+        value: Scalar,
+    ) -> Result<(), Cause> {
         let size = u64::from(n.stored_bits().div_ceil(8));
         let mut value = value;
         if let Some(races) = &mut self.races {
-            // Two numbers of four bits have one address.
+            // Two 4-bit numbers share an address.
             if !access.atomic && n != Number::E2m1 && races.has_written(access, at.address) {
-                // Several elements go to one place, and any of them may be the last.
+                // Several elements go to one address, and any of them may be the last.
                 let old = self.memory.read(at, n).map_err(Cause::Fault)?;
                 value = if old == value { value } else { Scalar::unknown(value.bits) };
             }
             if races.write(access, at.address, size).is_some() {
-                return Err(Cause::Undefined("a write that no token orders after an earlier access".into()));
+                return Err(Cause::Undefined("data race: no token orders this write after an earlier access".into()));
             }
         }
         self.memory.write(at, n, value).map_err(Cause::Fault)
@@ -134,7 +140,7 @@ impl Run<'_> {
 
     //===-- pointers --------------------------------------------------------//
 
-    /// Whether lane `i` takes part.
+    /// Whether lane `i` is active.
     fn lane(&mut self, mask: &Option<Elements>, i: usize) -> bool {
         mask.as_ref().is_none_or(|m| self.decide(m[i], "a mask") != 0)
     }
@@ -146,7 +152,7 @@ impl Run<'_> {
     fn pointers(&self, v: Value) -> Result<(Elements, Number), Cause> {
         match self.tile_type(v)?.element {
             Element::Pointer(n) => Ok((self.elements(v)?, n)),
-            Element::Number(_) => Err(malformed("pointers were expected")),
+            Element::Number(_) => Err(malformed("expected pointers")),
         }
     }
 
@@ -166,7 +172,7 @@ impl Run<'_> {
         let mut out = vec![];
         for (i, p) in pointers.iter().enumerate() {
             out.push(if self.lane(&mask, i) {
-                let at = Place::at(self.address(*p));
+                let at = ElementAddress::at(self.address(*p));
                 self.read(access, at, n)?
             } else {
                 padding.as_ref().map_or(Scalar::unknown(0), |p| p[i])
@@ -186,7 +192,7 @@ impl Run<'_> {
         let (value, mask) = (self.elements(value)?, self.optional(mask)?);
         for (i, p) in pointers.iter().enumerate() {
             if self.lane(&mask, i) {
-                let at = Place::at(self.address(*p));
+                let at = ElementAddress::at(self.address(*p));
                 self.write(access, at, n, value[i])?;
             }
         }
@@ -202,11 +208,11 @@ impl Run<'_> {
                 out.push(cmp[i]);
                 continue;
             }
-            let at = Place::at(self.address(*p));
+            let at = ElementAddress::at(self.address(*p));
             let old = self.memory.read(at, n).map_err(Cause::Fault)?;
-            // The comparison is of bits, which may not be known.
+            // The comparison is of bits, which may not be known exactly.
             let new = if old.bits == cmp[i].bits { val[i] } else { old };
-            let sure = old.state == State::Exact && cmp[i].state == State::Exact;
+            let sure = old.certainty == Certainty::Exact && cmp[i].certainty == Certainty::Exact;
             let new = if sure { new } else { Scalar::unknown(new.bits) };
             self.write(access, at, n, new)?;
             out.push(old);
@@ -229,18 +235,18 @@ impl Run<'_> {
                 out.push(Scalar::unknown(0));
                 continue;
             }
-            let at = Place::at(self.address(*p));
+            let at = ElementAddress::at(self.address(*p));
             out.push(self.update_one(access, update, at, n, arg[i])?);
         }
         Ok(vec![Datum::Tile(Rc::new(out)), self.done(access)])
     }
 
-    /// Gives the old value.
+    /// Applies an atomic update to one element. Returns the old value.
     fn update_one(
         &mut self,
         access: &race::TracedAccess,
         update: Update,
-        at: Place,
+        at: ElementAddress,
         n: Number,
         arg: Scalar,
     ) -> Result<Scalar, Cause> {
@@ -253,11 +259,11 @@ impl Run<'_> {
         Ok(old)
     }
 
-    /// What one element holds after several atomic sums, of which `sum` is the last in our order. Other orders round
-    /// other partial sums.
-    fn sum_so_far(&mut self, at: Place, n: Number, old: Scalar, arg: Scalar, sum: Scalar) -> Scalar {
+    /// The value of an element after several atomic sums; `sum` is the latest in the interpreter's order. Other
+    /// orders round other partial sums.
+    fn sum_so_far(&mut self, at: ElementAddress, n: Number, old: Scalar, arg: Scalar, sum: Scalar) -> Scalar {
         let (mut bound, terms) = match self.sums.remove(&at) {
-            // Nobody wrote in between.
+            // No other write has happened in between.
             Some((last, bound)) if last == old => (bound, vec![arg]),
             _ => (Bound::new(n), vec![old, arg]),
         };
@@ -272,7 +278,7 @@ impl Run<'_> {
     fn view_type(&self, v: Value) -> Result<&ViewType, Cause> {
         match self.entry.ty(v) {
             Type::View(t) => Ok(t),
-            _ => Err(malformed("a view was expected")),
+            _ => Err(malformed("expected a view")),
         }
     }
 
@@ -290,7 +296,7 @@ impl Run<'_> {
                     Some(d) => *d,
                     None => {
                         let v = *dynamic.next().ok_or_else(|| malformed("an extent or stride is missing"))?;
-                        // Unsigned, as all bits are kept.
+                        // Extents and strides are unsigned 64-bit values.
                         self.scalar(v, "an extent or stride")?
                     }
                 });
@@ -315,8 +321,8 @@ impl Run<'_> {
         Ok(out)
     }
 
-    /// For each element of a tile its number in the tensor, or `None` outside of it, which is against the promise along
-    /// the dimensions that are `inbounds`.
+    /// For each element of a tile, its index in the tensor, or `None` if it is outside. Along the `inbounds`
+    /// dimensions an element outside breaks the promise.
     fn targets(
         &mut self,
         view: &ViewType,
@@ -326,9 +332,9 @@ impl Run<'_> {
     ) -> Result<Vec<Option<u64>>, Cause> {
         let rank = view.tile.len();
         if indices.len() != rank {
-            return Err(malformed("one index for each dimension was expected"));
+            return Err(malformed("expected one index for each dimension"));
         }
-        // For each dimension the coordinate of every position along it.
+        // For each dimension, the tensor coordinate of every position along it.
         let mut along = vec![];
         for (d, v) in indices.iter().enumerate() {
             let space = index_space(view, tensor, d);
@@ -339,7 +345,7 @@ impl Run<'_> {
                 }
                 Err(Cause::Outside { index: i, dim: d, space })
             };
-            let sparse = matches!(view.cut, Cut::GatherScatter { sparse_dim } if sparse_dim == d);
+            let sparse = matches!(view.tiling, Tiling::GatherScatter { sparse_dim } if sparse_dim == d);
             let elements = self.elements(*v)?;
             let mut starts = vec![];
             for e in elements.iter() {
@@ -359,7 +365,9 @@ impl Run<'_> {
                 let (coordinate, m) = (along[d][at[d]], view.dim(d));
                 let inside = coordinate < tensor.shape[m].into();
                 if !inside && inbounds.get(d) == Some(&true) {
-                    return Err(Cause::Undefined(format!("a tile outside of its view along dimension {d}")));
+                    return Err(Cause::Undefined(format!(
+                        "a tile is outside its view, against 'inbounds', along dimension {d}"
+                    )));
                 }
                 element = element
                     .filter(|_| inside)
@@ -368,7 +376,7 @@ impl Run<'_> {
             out.push(match element {
                 None => None,
                 Some(e) if e <= i64::MAX as u128 => Some(e as u64),
-                Some(_) => return Err(Cause::Undefined("an element's offset is 2^63 or more".into())),
+                Some(_) => return Err(Cause::Undefined("the offset of an element is 2^63 elements or more".into())),
             });
         }
         Ok(out)
@@ -387,7 +395,7 @@ impl Run<'_> {
         let mut out = vec![];
         for target in self.targets(view, &tensor, indices, inbounds)? {
             out.push(match target {
-                Some(e) => self.read(access, place(tensor.base, e, n), n)?,
+                Some(e) => self.read(access, element_address(tensor.base, e, n), n)?,
                 None => view.padding.map_or(Scalar::unknown(0), |p| pad(p, n)),
             });
         }
@@ -406,7 +414,7 @@ impl Run<'_> {
         let n = view.tensor.element;
         for (i, target) in self.targets(view, &tensor, indices, inbounds)?.into_iter().enumerate() {
             if let Some(e) = target {
-                self.write(access, place(tensor.base, e, n), n, tile[i])?;
+                self.write(access, element_address(tensor.base, e, n), n, tile[i])?;
             }
         }
         Ok(vec![self.done(access)])
@@ -421,13 +429,13 @@ impl Run<'_> {
         (v, inbounds): (Value, &[bool]),
         rest: &[Value],
     ) -> Outcome {
-        let Some((arg, indices)) = rest.split_last() else { return Err(malformed("a value was expected")) };
+        let Some((arg, indices)) = rest.split_last() else { return Err(malformed("expected a value")) };
         let arg = *arg;
         let (tensor, arg) = (self.tensor(v)?, self.elements(arg)?);
         let n = view.tensor.element;
         for (i, target) in self.targets(view, &tensor, indices, inbounds)?.into_iter().enumerate() {
             if let Some(e) = target {
-                self.update_one(access, update, place(tensor.base, e, n), n, arg[i])?;
+                self.update_one(access, update, element_address(tensor.base, e, n), n, arg[i])?;
             }
         }
         Ok(vec![self.done(access)])
@@ -435,12 +443,12 @@ impl Run<'_> {
 
     //===-- multicast memory ------------------------------------------------//
 
-    /// The places that element `e` of a tensor stands for.
-    fn members(&self, tensor: &Tensor, e: u64, n: Number) -> Result<Vec<Place>, Cause> {
-        let at = place(tensor.base, e, n).address;
+    /// The addresses in all members for element `e` of a multicast tensor.
+    fn members(&self, tensor: &Tensor, e: u64, n: Number) -> Result<Vec<ElementAddress>, Cause> {
+        let at = element_address(tensor.base, e, n).address;
         match self.memory.members(at) {
-            Some(members) => Ok(members.into_iter().map(Place::at).collect()),
-            None => Err(Cause::Undefined(format!("{at:#x} is no address of multicast memory"))),
+            Some(members) => Ok(members.into_iter().map(ElementAddress::at).collect()),
+            None => Err(Cause::Undefined(format!("{at:#x} is not an address of multicast memory"))),
         }
     }
 
@@ -469,7 +477,7 @@ impl Run<'_> {
         Ok(vec![Datum::Tile(Rc::new(out)), self.done(access)])
     }
 
-    /// Without an update the members are stored to.
+    /// Updates the members, or stores to them if `update` is `None`.
     fn write_members(
         &mut self,
         access: &race::TracedAccess,
@@ -496,20 +504,22 @@ impl Run<'_> {
         let Element::Pointer(n) = self.tile_type(op.results[0])?.element else {
             return Err(malformed("'alloca' makes a pointer"));
         };
-        // A device has less memory than this.
+        // Upper bound on the memory of a device.
         const MOST: u64 = 1 << 32;
         let bits = count.checked_mul(n.stored_bits().into()).filter(|b| b / 8 <= MOST);
-        let bits = bits.ok_or_else(|| Cause::Limit(format!("scratch memory for {count} elements is impossible")))?;
+        let bits = bits.ok_or_else(|| {
+            Cause::Limit(format!("scratch memory for {count} elements exceeds the memory of any device"))
+        })?;
         Ok(self.memory.allocate_unknown("scratch memory", bits.div_ceil(8), alignment))
     }
 }
 
-/// How many indices there are along dimension `d` of the tile.
+/// The number of valid indices along dimension `d` of the tile.
 fn index_space(view: &ViewType, tensor: &Tensor, d: usize) -> u64 {
     tensor.shape[view.dim(d)].div_ceil(view.step(d))
 }
 
-/// What a load gives outside of the tensor.
+/// The value that a load returns outside the tensor.
 fn pad(padding: Padding, n: Number) -> Scalar {
     let negative = matches!(padding, Padding::NegZero | Padding::NegInf);
     if n.is_integer() || (n == Number::E8m0 && padding == Padding::Zero) {
@@ -525,21 +535,21 @@ fn pad(padding: Padding, n: Number) -> Scalar {
     };
     let bits = format::encode(real, n, format::Round::NearestEven).bits;
     match format::decode(bits, n) {
-        // A format without infinity has NaN in its place, or nothing.
+        // A format without infinity represents it as NaN, or not at all.
         format::Real::Nan => Scalar::nan(n),
         got if got == real => Scalar::exact(bits),
         _ => Scalar::unknown(0),
     }
 }
 
-/// What the members of multicast memory hold, combined in any order.
+/// The values in the members of multicast memory, combined in any order.
 fn combined(update: Update, n: Number, all: &[Scalar]) -> Result<Scalar, Cause> {
     let Some((first, rest)) = all.split_first() else { return Err(malformed("an object without members")) };
     let result = rest.iter().try_fold(*first, |a, b| match update {
         Update::Max | Update::Min if n.is_float() => Ok(float::extremum(n, update == Update::Max, false, false, a, *b)),
         _ => updated(update, n, a, *b),
     })?;
-    // Two numbers have one sum, which is rounded once.
+    // The sum of two numbers is rounded once, in any order.
     if update == Update::AddF && all.len() > 2 && !result.is_unknown() {
         let mut bound = Bound::new(n);
         all.iter().for_each(|x| bound.add(*x));
@@ -548,7 +558,7 @@ fn combined(update: Update, n: Number, all: &[Scalar]) -> Result<Scalar, Cause> 
     Ok(result)
 }
 
-/// What an atomic update leaves if updates come in our order.
+/// The value after an atomic update, in the interpreter's order of updates.
 fn updated(update: Update, n: Number, old: Scalar, arg: Scalar) -> Result<Scalar, Cause> {
     if update == Update::Xchg {
         return Ok(arg);
@@ -560,13 +570,13 @@ fn updated(update: Update, n: Number, old: Scalar, arg: Scalar) -> Result<Scalar
         }
         let sum = float::sum(n, FloatMode::default(), old, arg);
         if n == Number::F32 && [old.bits, arg.bits, sum.bits].iter().any(|b| float::is_subnormal(*b, n)) {
-            // The instruction for f32 flushes them.
+            // The f32 instruction flushes subnormal numbers.
             return Ok(Scalar::unknown(sum.bits));
         }
         return Ok(sum);
     }
     let (a, b) = (old.bits, arg.bits);
-    let state = if old.is_unknown() || arg.is_unknown() { State::Unknown } else { State::Exact };
+    let certainty = if old.is_unknown() || arg.is_unknown() { Certainty::Unknown } else { Certainty::Exact };
     let larger = |s: Signedness| int::compare(n, s, Predicate::GreaterThan, a, b);
     let bits = match update {
         Update::And => a & b,
@@ -603,5 +613,5 @@ fn updated(update: Update, n: Number, old: Scalar, arg: Scalar) -> Result<Scalar
         }
         Update::AddF | Update::Xchg => b,
     };
-    Ok(Scalar { bits, state })
+    Ok(Scalar { bits, certainty })
 }

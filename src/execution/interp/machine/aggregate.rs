@@ -1,42 +1,44 @@
 //! `reduce` and `scan`.
 //!
-//! Elements are combined one after another, starting from the identities. The body's arguments come in pairs, one for
-//! each operand. In a scan the first of a pair is what came before and the second is the element: `result[j] =
-//! f(result[j - 1], x[j])`. In a reduction the first is the element and the second the accumulator, which makes no
-//! difference to a program that is right, as elements come in no particular order.
+//! Elements are combined one after another, starting from the identities. The body has a pair of arguments for each
+//! operand. In a scan, the first of a pair is the accumulator and the second the element: `result[j] = f(result[j -
+//! 1], x[j])`. In a reduction the first is the element and the second the accumulator. This makes no difference to a
+//! correct program, because the order of elements is unspecified.
 //!
-//! A compiler may combine elements in any grouping, and a reduction in any order; how much of the result that leaves
-//! open is found out in one of two ways:
+//! A compiler may combine elements in any grouping, and the elements of a reduction in any order. The interpreter
+//! determines in one of two ways how much of the result is still defined:
 //!
-//! * Bodies that sum or multiply floats are recognised, and what rounding can do to them is bounded. Of those that are
-//!   one op without rounding, such as a maximum, the result is what the elements alone give: without the identities.
-//! * Of all other bodies the result is computed in three more ways: without the identities, from the other end, and
-//!   by halves. What they do not agree on is unknown, and so is everything that three elements or more make where a
-//!   float was rounded on one of these ways: others round elsewhere, and how far apart that leads is not known.
+//! * Bodies that add or multiply floats are recognized, and the effect of rounding is bounded. For a body with a
+//!   single op that does not round, such as a maximum, the result comes from the elements alone, without the
+//!   identities.
+//! * For any other body the result is computed in three more ways: without the identities, from the other end, and by
+//!   halves. Where the results differ, the element is unknown. If one of these ways rounded a float, every
+//!   combination of at least three elements is unknown, because other groupings round differently and the difference
+//!   is not bounded.
 
-use super::{Cause, Datum, Elements, Error, Flow, Run, coordinates, index, malformed};
+use super::{Cause, Datum, Elements, Error, Executor, Flow, coordinates, index, malformed};
 use crate::format::{self, Real, decode};
 use crate::program::{Block, FloatMode, Op, OpKind, Rounding};
-use crate::scalar::{Scalar, State, last_place, power};
+use crate::scalar::{Certainty, Scalar, last_place, power};
 use crate::types::Number;
 use std::rc::Rc;
 
 /// One element of each operand.
 type Row = Vec<Scalar>;
 
-/// What is known of a body.
+/// The kinds of bodies that are handled differently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Body {
-    /// One operand, whose elements are added up.
+enum Combiner {
+    /// Adds the elements of one operand.
     Sum,
-    /// One operand, whose elements are multiplied.
+    /// Multiplies the elements of one operand.
     Product,
-    /// One op without rounding that any order suits.
+    /// A single op that does not round and is associative and commutative.
     Exact,
     Other,
 }
 
-impl Run<'_> {
+impl Executor<'_> {
     pub(super) fn reduce(&mut self, op: &Op, dim: usize, identities: &[u64]) -> Result<Vec<Datum>, Error> {
         let (operands, shape) = self.operands(op, dim).map_err(|c| self.error(op, c))?;
         let mut result_shape = shape.clone();
@@ -87,7 +89,7 @@ impl Run<'_> {
         Ok((operands, shape))
     }
 
-    /// The combination of all rows up to each (for `prefixes`), or of all of them.
+    /// The combinations of all rows up to each row (with `prefixes`), or of all rows.
     fn fold(&mut self, op: &Op, rows: &[Row], identities: &[u64], prefixes: bool) -> Result<Vec<Row>, Error> {
         let [block] = &op.regions[..] else { return Err(self.error(op, malformed("an aggregate has one region"))) };
         let identity: Row = identities.iter().copied().map(Scalar::exact).collect();
@@ -100,30 +102,30 @@ impl Run<'_> {
         }
         let body = self.recognise(op, block);
         let n = self.number(op.operands[0]).map_err(|c| self.error(op, c))?;
-        if body == Body::Other {
+        if body == Combiner::Other {
             self.try_other_ways(op, block, rows, &mut results, prefixes)?;
         }
         let rounded = std::mem::replace(&mut self.rounded, outer) == Some(true);
-        if body == Body::Other && rounded {
-            // Two elements are combined in one way only.
+        if body == Combiner::Other && rounded {
+            // There is only one way to combine two elements.
             results.iter_mut().skip(2).flatten().for_each(|x| *x = Scalar::unknown(x.bits));
         }
-        if body == Body::Exact {
+        if body == Combiner::Exact {
             self.without_identity(op, block, rows, &mut results)?;
         }
-        if matches!(body, Body::Sum | Body::Product) {
+        if matches!(body, Combiner::Sum | Combiner::Product) {
             let mut bound = Bound::new(n);
             for (row, result) in rows.iter().zip(&mut results) {
                 bound.add(row[0]);
-                result[0] = if body == Body::Sum { bound.sum(result[0]) } else { bound.product(result[0]) };
+                result[0] = if body == Combiner::Sum { bound.sum(result[0]) } else { bound.product(result[0]) };
             }
         }
         Ok(results)
     }
 
-    /// What is combined alone: elements, of which there is one at least. An identity changes nothing, except that to a
-    /// maximum that passes over NaN none is one, so that NaNs alone give NaN; where it changes more it is no identity,
-    /// and the result is open.
+    /// Combines the elements alone, of which there is at least one, and updates the results. A correct identity
+    /// changes nothing, with one exception: a maximum that ignores NaN has no identity, so NaNs alone give NaN. If
+    /// the identity makes another difference, it is not an identity and the result is unknown.
     fn without_identity(&mut self, op: &Op, block: &Block, rows: &[Row], results: &mut [Row]) -> Result<(), Error> {
         let n = self.number(op.operands[0]).map_err(|c| self.error(op, c))?;
         let mut state: Option<Row> = None;
@@ -159,7 +161,7 @@ impl Run<'_> {
             self.agree(op, result, other)?;
         }
         if prefixes {
-            // Each half on its own, the second one's prefixes after the whole first.
+            // Each half separately; then the first half is combined with each prefix of the second.
             let half = rows.len() / 2;
             if let Some(before) = half.checked_sub(1).map(|h| plain[h].clone()) {
                 let mut state: Option<Row> = None;
@@ -182,7 +184,7 @@ impl Run<'_> {
             state = self.combine(op, block, row, &state)?;
         }
         self.agree(op, result, &state)?;
-        // By halves, as a tree whose leaves lie half the extent apart.
+        // By halves: a tree that pairs elements half the extent apart.
         let mut level = rows.to_vec();
         while level.len() > 1 {
             let half = level.len().div_ceil(2);
@@ -194,7 +196,7 @@ impl Run<'_> {
         self.agree(op, result, &level[0])
     }
 
-    /// Weakens `result` to what both ways allow.
+    /// Weakens `result` to the values that both ways admit.
     fn agree(&self, op: &Op, result: &mut Row, other: &Row) -> Result<(), Error> {
         for ((r, o), v) in result.iter_mut().zip(other).zip(&op.operands) {
             let n = self.number(*v).map_err(|c| self.error(op, c))?;
@@ -203,7 +205,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Runs the body on an element and an accumulator of each operand.
+    /// Runs the body on one element and one accumulator of each operand.
     fn combine(&mut self, op: &Op, block: &Block, elements: &[Scalar], state: &[Scalar]) -> Result<Row, Error> {
         let scalar = |s: &Scalar| Datum::Tile(Rc::new(vec![*s]));
         let state_first = matches!(op.kind, OpKind::Scan { .. });
@@ -226,36 +228,36 @@ impl Run<'_> {
         Ok(out)
     }
 
-    fn recognise(&self, op: &Op, block: &Block) -> Body {
-        let ([only, last], [a, b]) = (&block.ops[..], &block.arguments[..]) else { return Body::Other };
+    fn recognise(&self, op: &Op, block: &Block) -> Combiner {
+        let ([only, last], [a, b]) = (&block.ops[..], &block.arguments[..]) else { return Combiner::Other };
         let both = only.operands[..] == [*a, *b] || only.operands[..] == [*b, *a];
         if !both || last.kind != OpKind::Yield || last.operands != only.results || op.operands.len() != 1 {
-            return Body::Other;
+            return Combiner::Other;
         }
         let nearest = FloatMode { rounding: Rounding::NearestEven, flush: false };
         match &only.kind {
-            OpKind::AddF(m) if *m == nearest => Body::Sum,
-            OpKind::MulF(m) if *m == nearest => Body::Product,
-            OpKind::AndI | OpKind::OrI | OpKind::XorI | OpKind::MaxI(_) | OpKind::MinI(_) => Body::Exact,
-            OpKind::AddI(o) | OpKind::MulI(o) if o.keyword().is_none() => Body::Exact,
-            OpKind::MaxF { .. } | OpKind::MinF { .. } => Body::Exact,
-            _ => Body::Other,
+            OpKind::AddF(m) if *m == nearest => Combiner::Sum,
+            OpKind::MulF(m) if *m == nearest => Combiner::Product,
+            OpKind::AndI | OpKind::OrI | OpKind::XorI | OpKind::MaxI(_) | OpKind::MinI(_) => Combiner::Exact,
+            OpKind::AddI(o) | OpKind::MulI(o) if o.keyword().is_none() => Combiner::Exact,
+            OpKind::MaxF { .. } | OpKind::MinF { .. } => Combiner::Exact,
+            _ => Combiner::Other,
         }
     }
 }
 
-/// The elements along `dim` through `at`.
+/// The elements along `dim` through the coordinates `at`.
 fn rows(operands: &[Elements], shape: &[usize], dim: usize, mut at: Vec<usize>) -> Vec<Row> {
     let mut out = vec![];
     for i in 0..shape[dim] {
         at[dim] = i;
-        let place = index(&at, shape);
-        out.push(operands.iter().map(|o| o[place]).collect());
+        let i = index(&at, shape);
+        out.push(operands.iter().map(|o| o[i]).collect());
     }
     out
 }
 
-/// What two results have in common.
+/// The weakest of two results for one element: it admits both.
 fn weaker(n: Number, a: Scalar, b: Scalar) -> Scalar {
     if a == b {
         return a;
@@ -263,34 +265,34 @@ fn weaker(n: Number, a: Scalar, b: Scalar) -> Scalar {
     if a.is_unknown() || b.is_unknown() || !n.is_float() {
         return Scalar::unknown(a.bits);
     }
-    let ulps = |s: Scalar| if let State::Near(u) = s.state { u } else { 0.0 };
+    let ulps = |s: Scalar| if let Certainty::Near(u) = s.certainty { u } else { 0.0 };
     let (x, y) = (decode(a.bits, n), decode(b.bits, n));
     match (x, y) {
         (Real::Nan, Real::Nan) | (Real::Zero { .. }, Real::Zero { .. }) => {
-            Scalar { bits: a.bits, state: State::Near(ulps(a).max(ulps(b))) }
+            Scalar { bits: a.bits, certainty: Certainty::Near(ulps(a).max(ulps(b))) }
         }
-        _ if x == y => Scalar { bits: a.bits, state: State::Near(ulps(a).max(ulps(b))) },
+        _ if x == y => Scalar { bits: a.bits, certainty: Certainty::Near(ulps(a).max(ulps(b))) },
         _ => Scalar::unknown(a.bits),
     }
 }
 
-/// What is known of a growing sequence of floats, to bound what rounding does to its sum or product.
+/// Properties of a growing sequence of floats that bound the rounding error of its sum or product.
 pub(super) struct Bound {
     number: Number,
     count: f64,
-    /// Sum of the magnitudes, infinities left out.
+    /// Sum of the finite magnitudes.
     magnitude: f64,
-    /// Errors of elements that are approximate themselves.
+    /// Sum of the error bounds of approximate elements.
     error: f64,
-    /// Exponent of the lowest bit in any element.
+    /// Exponent of the lowest set bit of all elements.
     lowest: i32,
-    /// Products of the magnitudes above and below one, as logarithms.
+    /// Logarithms of the products of the magnitudes above one and below one.
     above: f64,
     below: f64,
     unknown: bool,
     negative_zero: bool,
     zero: bool,
-    /// Of each sign.
+    /// Whether there is an infinity, for each sign.
     infinity: [bool; 2],
     nan: bool,
 }
@@ -316,9 +318,9 @@ impl Bound {
     pub(super) fn add(&mut self, x: Scalar) {
         self.count += 1.0;
         let real = decode(x.bits, self.number);
-        match x.state {
-            State::Unknown => self.unknown = true,
-            State::Near(u) if !real.is_nan() => self.error += u * power(last_place(real, self.number)),
+        match x.certainty {
+            Certainty::Unknown => self.unknown = true,
+            Certainty::Near(u) if !real.is_nan() => self.error += u * power(last_place(real, self.number)),
             _ => {}
         }
         match real {
@@ -349,22 +351,22 @@ impl Bound {
         let largest = crate::float::largest(n);
         match value {
             Real::Nan if self.nan || self.infinity == [true; 2] => return Scalar::nan(n),
-            // Infinities of both signs that no element is: partial sums that another order may not have.
+            // Partial sums of both infinities although no element is infinite. Another order may avoid them.
             Real::Nan => return Scalar::unknown(result.bits),
-            // Partial sums of finite numbers may have overflown.
+            // Partial sums of finite numbers may have overflowed.
             _ if self.magnitude + self.error >= largest => return Scalar::unknown(result.bits),
-            Real::Infinite { .. } => return Scalar { bits: result.bits, state: State::Exact },
+            Real::Infinite { .. } => return Scalar { bits: result.bits, certainty: Certainty::Exact },
             _ => {}
         }
         let precision = f.mantissa_bits as i32 + 1;
         if self.error == 0.0 && (self.magnitude == 0.0 || self.magnitude.log2() <= f64::from(self.lowest + precision)) {
             let open = matches!(value, Real::Zero { .. }) && self.negative_zero;
-            return Scalar { bits: result.bits, state: if open { State::Near(0.0) } else { State::Exact } };
+            return Scalar { bits: result.bits, certainty: if open { Certainty::Near(0.0) } else { Certainty::Exact } };
         }
         let bound = self.count * libm::ldexp(self.magnitude, -precision) + self.error;
-        // Both sides are off by as much.
+        // Both the interpreter and the implementation may be off by the bound.
         let ulps = 2.1 * bound / power(last_place(value, n)) + 1.0;
-        Scalar { bits: result.bits, state: State::Near(ulps) }
+        Scalar { bits: result.bits, certainty: Certainty::Near(ulps) }
     }
 
     fn product(&self, result: Scalar) -> Scalar {
@@ -374,13 +376,13 @@ impl Bound {
         if self.nan || (self.error == 0.0 && self.zero && self.infinity.contains(&true)) {
             return Scalar::nan(n);
         }
-        // Of a partial product that another order may not have.
+        // A NaN from a partial product that another order may avoid.
         if decode(result.bits, n).is_nan() {
             return Scalar::unknown(result.bits);
         }
         if self.error != 0.0 || self.above >= crate::float::largest(n).log2() - 1.0 || self.below <= smallest + 1.0 {
             return Scalar::unknown(result.bits);
         }
-        Scalar { bits: result.bits, state: State::Near(2.1 * self.count + 1.0) }
+        Scalar { bits: result.bits, certainty: Certainty::Near(2.1 * self.count + 1.0) }
     }
 }

@@ -1,7 +1,7 @@
-//! Control flow: the regions that a tile block is in are a stack of frames, so that it can stop between any two ops and
-//! go on later, while other tile blocks run.
+//! Control flow. The regions around the current op are a stack of frames, so a tile block can be suspended between
+//! any two ops and resumed later, after other tile blocks have run.
 
-use super::{Cause, Datum, Error, Flow, Run, malformed};
+use super::{Cause, Datum, Error, Executor, Flow, malformed};
 use crate::int;
 use crate::program::{Block, Op, OpKind, Signedness};
 use crate::scalar::Scalar;
@@ -9,18 +9,18 @@ use crate::types::Number;
 use std::rc::Rc;
 use std::time::Instant;
 
-/// A region that is being run.
+/// An active region.
 pub(super) struct Frame<'p> {
     block: &'p Block,
-    /// Number of the op that comes next.
+    /// Index of the next op.
     next: usize,
-    /// Memory that lives as long as an iteration of the region.
+    /// Addresses of scratch memory that lives until the current iteration of the region ends.
     scratch: Vec<u64>,
-    around: Around<'p>,
+    parent: Parent<'p>,
 }
 
 /// The op that a region belongs to.
-enum Around<'p> {
+enum Parent<'p> {
     Nothing,
     If(&'p Op),
     For { op: &'p Op, variable: Number, at: i128, high: i128, step: i128 },
@@ -28,46 +28,46 @@ enum Around<'p> {
 }
 
 impl<'p> Frame<'p> {
-    /// A region that no op of control flow is around: the body of an entry, or of an aggregate.
+    /// A region without an enclosing control-flow op: the body of an entry or of an aggregate.
     pub(super) fn outermost(block: &'p Block) -> Frame<'p> {
-        Frame::of(block, Around::Nothing)
+        Frame::of(block, Parent::Nothing)
     }
 
-    /// The op that has run last.
+    /// The last op that ran.
     pub(super) fn last_op(&self) -> Option<&'p Op> {
         self.block.ops.get(self.next.checked_sub(1)?)
     }
 
-    fn of(block: &'p Block, around: Around<'p>) -> Frame<'p> {
-        Frame { block, next: 0, scratch: vec![], around }
+    fn of(block: &'p Block, parent: Parent<'p>) -> Frame<'p> {
+        Frame { block, next: 0, scratch: vec![], parent }
     }
 }
 
-/// Where a tile block stands when its turn is over.
-pub(super) enum Turn {
-    /// At the end.
+/// How a time slice of a tile block ended.
+pub(super) enum SliceEnd {
+    /// The tile block has finished.
     Done(Flow),
-    /// In front of another op, after as many ops as a turn may have.
+    /// The slice reached its maximum number of ops.
     Stopped,
-    /// Behind an access that saw what it had seen the last time: the tile block may wait for another one.
+    /// An access returned the same value as the last time it ran, so the tile block may be waiting for another one.
     Waiting,
 }
 
-/// What comes after an op.
+/// What to run after an op.
 enum Next<'p> {
     Op,
     Enter(Frame<'p>),
     Leave(Flow),
 }
 
-impl Run<'_> {
+impl Executor<'_> {
     /// Runs a region to its end.
     pub(super) fn region(&mut self, block: &Block) -> Result<Flow, Error> {
         let mut stack = vec![Frame::outermost(block)];
         loop {
-            match self.turn(&mut stack, u64::MAX) {
-                Ok(Turn::Done(flow)) => return Ok(flow),
-                Ok(Turn::Stopped | Turn::Waiting) => {}
+            match self.run_slice(&mut stack, u64::MAX) {
+                Ok(SliceEnd::Done(flow)) => return Ok(flow),
+                Ok(SliceEnd::Stopped | SliceEnd::Waiting) => {}
                 Err(e) => {
                     self.leave_all(stack);
                     return Err(e);
@@ -76,10 +76,10 @@ impl Run<'_> {
         }
     }
 
-    /// Runs the innermost region and those around it for at most `ops` ops.
-    pub(super) fn turn(&mut self, stack: &mut Vec<Frame<'_>>, ops: u64) -> Result<Turn, Error> {
+    /// Runs the innermost region and the enclosing ones for at most `ops` ops.
+    pub(super) fn run_slice(&mut self, stack: &mut Vec<Frame<'_>>, ops: u64) -> Result<SliceEnd, Error> {
         for _ in 0..ops {
-            let Some(frame) = stack.last_mut() else { return Ok(Turn::Done(Flow::Yield(vec![]))) };
+            let Some(frame) = stack.last_mut() else { return Ok(SliceEnd::Done(Flow::Yield(vec![]))) };
             let block = frame.block;
             let next = match block.ops.get(frame.next) {
                 Some(op) => {
@@ -93,18 +93,18 @@ impl Run<'_> {
                 Next::Enter(frame) => stack.push(frame),
                 Next::Leave(flow) => {
                     if let Some(flow) = self.leave(stack, flow)? {
-                        return Ok(Turn::Done(flow));
+                        return Ok(SliceEnd::Done(flow));
                     }
                 }
             }
             if std::mem::take(&mut self.waits) {
-                return Ok(Turn::Waiting);
+                return Ok(SliceEnd::Waiting);
             }
         }
-        Ok(Turn::Stopped)
+        Ok(SliceEnd::Stopped)
     }
 
-    /// Gives back the scratch memory of regions that are not run to their end.
+    /// Frees the scratch memory of regions that are abandoned.
     pub(super) fn leave_all(&mut self, stack: Vec<Frame<'_>>) {
         stack.into_iter().for_each(|frame| self.release(frame.scratch));
     }
@@ -119,44 +119,45 @@ impl Run<'_> {
         }
     }
 
-    /// Leaves the innermost region, and those around it that the way out passes through. Of the outermost region it is
-    /// the way out.
+    /// Leaves the innermost region and every enclosing one that the flow passes through. Returns the flow if it
+    /// leaves the outermost region.
     fn leave(&mut self, stack: &mut Vec<Frame<'_>>, mut flow: Flow) -> Result<Option<Flow>, Error> {
         while let Some(mut frame) = stack.pop() {
             self.release(std::mem::take(&mut frame.scratch));
             frame.next = 0;
-            match (frame.around, flow) {
-                (Around::Nothing, out) => return Ok(Some(out)),
-                (Around::If(op), Flow::Yield(data)) => {
+            match (frame.parent, flow) {
+                (Parent::Nothing, out) => return Ok(Some(out)),
+                (Parent::If(op), Flow::Yield(data)) => {
                     self.assign(&op.results, data).map_err(|c| self.error(op, c))?;
                     return Ok(None);
                 }
-                (Around::If(_), out) => flow = out,
-                (Around::For { op, variable, at, high, step }, Flow::Continue(data) | Flow::Yield(data)) => {
-                    let around = Around::For { op, variable, at: at + step, high, step };
-                    let again = self.iterate(Frame { around, ..frame }, data)?;
+                (Parent::If(_), out) => flow = out,
+                (Parent::For { op, variable, at, high, step }, Flow::Continue(data) | Flow::Yield(data)) => {
+                    let parent = Parent::For { op, variable, at: at + step, high, step };
+                    let again = self.iterate(Frame { parent, ..frame }, data)?;
                     stack.extend(again);
                     return Ok(None);
                 }
-                (Around::For { op, .. }, out) => return Err(self.error(op, out.misplaced("for"))),
-                (Around::Loop(op), Flow::Continue(data) | Flow::Yield(data)) => {
+                (Parent::For { op, .. }, out) => return Err(self.error(op, out.misplaced("for"))),
+                (Parent::Loop(op), Flow::Continue(data) | Flow::Yield(data)) => {
                     self.assign(&frame.block.arguments, data).map_err(|c| self.error(op, c))?;
-                    stack.push(Frame { around: Around::Loop(op), ..frame });
+                    stack.push(Frame { parent: Parent::Loop(op), ..frame });
                     return Ok(None);
                 }
-                (Around::Loop(op), Flow::Break(data)) => {
+                (Parent::Loop(op), Flow::Break(data)) => {
                     self.assign(&op.results, data).map_err(|c| self.error(op, c))?;
                     return Ok(None);
                 }
-                (Around::Loop(op), out) => return Err(self.error(op, out.misplaced("loop"))),
+                (Parent::Loop(op), out) => return Err(self.error(op, out.misplaced("loop"))),
             }
         }
         Ok(Some(flow))
     }
 
-    /// The next iteration of a counted loop, or none where its results are what is carried.
+    /// Starts the next iteration of a counted loop. At the end, assigns the carried values to the results and returns
+    /// `None`.
     fn iterate<'p>(&mut self, frame: Frame<'p>, mut carried: Vec<Datum>) -> Result<Option<Frame<'p>>, Error> {
-        let Around::For { op, variable, at, high, .. } = frame.around else { return Ok(Some(frame)) };
+        let Parent::For { op, variable, at, high, .. } = frame.parent else { return Ok(Some(frame)) };
         if at >= high {
             self.assign(&op.results, carried).map_err(|c| self.error(op, c))?;
             return Ok(None);
@@ -167,15 +168,15 @@ impl Run<'_> {
         Ok(Some(frame))
     }
 
-    /// Runs one op but for its regions. `scratch` is memory that lives as long as the region around it.
+    /// Runs one op without its regions. `scratch` collects memory that lives as long as the enclosing region.
     fn op<'p>(&mut self, op: &'p Op, scratch: &mut Vec<u64>) -> Result<Next<'p>, Error> {
         self.report.ops += 1;
         self.location = op.location.clone();
         if self.limits.ops.is_some_and(|n| self.report.ops > n) {
-            return Err(self.error(op, Cause::Limit("the limit of ops is reached".into())));
+            return Err(self.error(op, Cause::Limit("the op limit was reached".into())));
         }
         if self.report.ops.is_multiple_of(64) && self.deadline.is_some_and(|d| Instant::now() > d) {
-            return Err(self.error(op, Cause::Limit("the time is up".into())));
+            return Err(self.error(op, Cause::Limit("the time limit was reached".into())));
         }
         let results = match &op.kind {
             OpKind::Yield => return Ok(Next::Leave(Flow::Yield(self.data(&op.operands)))),
@@ -188,7 +189,7 @@ impl Run<'_> {
                 let body = self.body(op)?;
                 let carried = self.data(&op.operands);
                 self.assign(&body.arguments, carried).map_err(|c| self.error(op, c))?;
-                return Ok(Next::Enter(Frame::of(body, Around::Loop(op))));
+                return Ok(Next::Enter(Frame::of(body, Parent::Loop(op))));
             }
             OpKind::Reduce { dim, identities } => self.reduce(op, *dim, identities)?,
             OpKind::Scan { dim, reverse, identities } => self.scan(op, *dim, *reverse, identities)?,
@@ -204,7 +205,7 @@ impl Run<'_> {
         Ok(Next::Op)
     }
 
-    /// Whether an access sees what it saw when this tile block last did it.
+    /// Whether an access returned the same value as the last time this tile block ran it.
     fn is_as_before(&self, op: &Op, results: &[Datum]) -> bool {
         let before = op.results.first().map(|v| &self.values[v.index()]);
         matches!((before, results.first()), (Some(Datum::Tile(a)), Some(Datum::Tile(b))) if a == b)
@@ -220,7 +221,7 @@ impl Run<'_> {
     fn branch<'p>(&mut self, op: &'p Op) -> Result<Next<'p>, Error> {
         let condition = self.scalar(op.operands[0], "the condition").map_err(|c| self.error(op, c))?;
         let region = op.regions.get(usize::from(condition == 0));
-        Ok(region.map_or(Next::Op, |region| Next::Enter(Frame::of(region, Around::If(op)))))
+        Ok(region.map_or(Next::Op, |region| Next::Enter(Frame::of(region, Parent::If(op)))))
     }
 
     fn count<'p>(&mut self, op: &'p Op, unsigned: bool) -> Result<Next<'p>, Error> {
@@ -240,7 +241,7 @@ impl Run<'_> {
         }
         let body = self.body(op)?;
         let carried = self.data(&op.operands[3..]);
-        let first = self.iterate(Frame::of(body, Around::For { op, variable, at, high, step }), carried)?;
+        let first = self.iterate(Frame::of(body, Parent::For { op, variable, at, high, step }), carried)?;
         Ok(first.map_or(Next::Op, Next::Enter))
     }
 }

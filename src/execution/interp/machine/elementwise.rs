@@ -1,14 +1,14 @@
-//! Ops that compute each element of the result from the operands' elements at the same place.
+//! Ops that compute each element of the result from the operands' elements with the same index.
 
-use super::{Cause, Elements, Outcome, Run, malformed, number_of, one};
+use super::{Cause, Elements, Executor, Outcome, malformed, number_of, one};
 use crate::float::{self, change_sign, compare, extremum};
 use crate::format;
 use crate::int;
 use crate::program::{FloatMode, Op, OpKind, Rounding, Signedness};
-use crate::scalar::{Scalar, State, power};
+use crate::scalar::{Certainty, Scalar, power};
 use crate::types::{Element, Number};
 
-impl Run<'_> {
+impl Executor<'_> {
     pub(super) fn elementwise(&mut self, op: &Op) -> Outcome {
         let mut operands: Vec<Elements> = vec![];
         for v in &op.operands {
@@ -20,7 +20,7 @@ impl Run<'_> {
         if operands.iter().any(|o| o.len() != count) {
             return Err(malformed("operands and result differ in shape"));
         }
-        // The type that the op computes in: that of its first operand, or its second after a condition.
+        // The op computes in the type of its first operand, or of its second operand after a condition.
         let (from, to) = (source.element, result.element);
         let mut out = Vec::with_capacity(count);
         let mut arguments = vec![Scalar::unknown(0); operands.len()];
@@ -40,8 +40,8 @@ impl Run<'_> {
 
 /// One element of an elementwise op. `from` is the type of the first operand, `to` that of the result.
 ///
-/// With an unknown operand it is what a known one with these bits would give, and unknown: behaviour that would be
-/// undefined need not be so for another value.
+/// If an operand is unknown, the result has the bits for the operand's bits, but is unknown. Undefined behavior is
+/// not an error then, because another value might not cause it.
 fn element(kind: &OpKind, from: Element, to: Element, x: &[Scalar]) -> Result<Scalar, Cause> {
     if *kind == OpKind::Select {
         let chosen = x[if x[0].bits != 0 { 1 } else { 2 }];
@@ -58,7 +58,7 @@ fn element(kind: &OpKind, from: Element, to: Element, x: &[Scalar]) -> Result<Sc
     }
 }
 
-/// Whether the result of an op is not what real numbers would give.
+/// Whether the result of an op differs from that of exact arithmetic.
 fn rounds(kind: &OpKind, from: Element, to: Element, x: &[Scalar], result: Scalar) -> bool {
     let towards = |rounding| {
         let with = |m: &FloatMode| FloatMode { rounding, ..*m };
@@ -80,13 +80,13 @@ fn rounds(kind: &OpKind, from: Element, to: Element, x: &[Scalar], result: Scala
     };
     let whole = |x: u64| format::decode(x, n).to_f64().abs() < power(53);
     match kind {
-        _ if result.is_loose(n) => true,
-        // Of larger integers what was rounded off is not looked for.
+        _ if result.is_approximate(n) => true,
+        // Results from 2^53 on count as rounded.
         OpKind::IToF(s) => {
             let value = from.number().map_or(0, |from| int::value(x[0].bits, from, *s));
             !whole(result.bits) || format::decode(result.bits, n).to_f64() != value as f64
         }
-        // Zeros differ in sign by direction.
+        // The sign of a zero depends on the rounding direction.
         _ => match (towards(Rounding::NegativeInf), towards(Rounding::PositiveInf)) {
             (Some(low), Some(high)) => {
                 let (low, high) = (format::decode(low, n), format::decode(high, n));
@@ -97,7 +97,7 @@ fn rounds(kind: &OpKind, from: Element, to: Element, x: &[Scalar], result: Scala
     }
 }
 
-/// [`element`] of operands that are not unknown.
+/// As [`element`], for operands that are not unknown.
 fn compute(kind: &OpKind, from: Element, to: Element, x: &[Scalar]) -> Result<Scalar, Cause> {
     if matches!(kind, OpKind::PtrToInt | OpKind::IntToPtr | OpKind::PtrToPtr) {
         return Ok(x[0]);
@@ -170,21 +170,21 @@ fn compute(kind: &OpKind, from: Element, to: Element, x: &[Scalar]) -> Result<Sc
                 b => Scalar::exact(b),
             }
         }
-        // Other bits are seen where another type looks at them.
-        OpKind::Bitcast if x[0].state == State::Exact || n == target => x[0],
+        // Another type reinterprets the bits, which are not known exactly.
+        OpKind::Bitcast if x[0].certainty == Certainty::Exact || n == target => x[0],
         OpKind::Bitcast => Scalar::unknown(bits(0)),
         _ => return Err(malformed("the op is not elementwise")),
     })
 }
 
-/// Towards zero. What does not fit may not be used.
+/// Converts with truncation. A value out of range is undefined behavior.
 fn float_to_int(from: Number, to: Number, signedness: Signedness, saturating: bool, x: Scalar) -> Scalar {
     let value = crate::format::decode(x.bits, from).to_f64();
     let width = to.width() as i32;
     if width == 1 && !saturating {
-        // A truth value, for clients as for NVIDIA's assembler: false for zero only.
+        // A conversion to i1 is false for zero only. Clients and NVIDIA's assembler agree on this.
         let bits = (value != 0.0).into();
-        return if x.is_loose(from) { Scalar::unknown(bits) } else { Scalar::exact(bits) };
+        return if x.is_approximate(from) { Scalar::unknown(bits) } else { Scalar::exact(bits) };
     }
     let (low, high) = match signedness {
         Signedness::Unsigned => (0.0, libm::ldexp(1.0, width)),
@@ -193,27 +193,27 @@ fn float_to_int(from: Number, to: Number, signedness: Signedness, saturating: bo
     let whole = libm::trunc(value);
     let whole = match saturating {
         true if whole.is_nan() => 0.0,
-        // The end of the range itself may be no number of this precision: it is one below.
-        true if whole >= high => return loosely(x, from, Scalar::exact(int::wrap(high as i128 - 1, to))),
+        // The end of the range may not be representable in this precision: it is one below.
+        true if whole >= high => return from_approximate(x, from, Scalar::exact(int::wrap(high as i128 - 1, to))),
         true => whole.max(low),
         false => whole,
     };
     if !(whole >= low && whole < high) {
         return Scalar::unknown(0);
     }
-    loosely(x, from, Scalar::exact(int::wrap(whole as i128, to)))
+    from_approximate(x, from, Scalar::exact(int::wrap(whole as i128, to)))
 }
 
-/// What was made of a number that may be another.
-fn loosely(x: Scalar, from: Number, made: Scalar) -> Scalar {
-    if x.is_loose(from) { Scalar::unknown(made.bits) } else { made }
+/// A result that was computed from a possibly approximate number.
+fn from_approximate(x: Scalar, from: Number, made: Scalar) -> Scalar {
+    if x.is_approximate(from) { Scalar::unknown(made.bits) } else { made }
 }
 
-/// An address plus so many elements, whose number is sign-extended. What leaves the address space may not be used.
+/// An address plus a sign-extended number of elements. Leaving the address space is undefined behavior.
 fn advance(pointee: Number, p: Scalar, o: Scalar, n: Number) -> Result<Scalar, Cause> {
     let bits = int::value(o.bits, n, Signedness::Signed) * i128::from(pointee.stored_bits());
     if bits % 8 != 0 {
-        return Err(Cause::Undefined("an offset of half a byte".into()));
+        return Err(Cause::Undefined("the offset is not a whole number of bytes".into()));
     }
     let bytes = bits / 8;
     let sum = i128::from(p.bits) + bytes;
@@ -222,7 +222,7 @@ fn advance(pointee: Number, p: Scalar, o: Scalar, n: Number) -> Result<Scalar, C
     Ok(if known { Scalar::exact(sum as u64) } else { Scalar::unknown(sum as u64) })
 }
 
-impl Run<'_> {
+impl Executor<'_> {
     pub(super) fn offset(&mut self, op: &Op) -> Outcome {
         let Element::Pointer(pointee) = self.tile_type(op.operands[0])?.element else {
             return Err(malformed("'offset' starts at pointers"));

@@ -1,19 +1,19 @@
-//! Matrix products.
+//! Matrix multiplication.
 //!
-//! The rule: products are exact and summed in double precision from the accumulator on, in the order of the inner
-//! dimension; the sum is rounded once, to nearest. (Products of two f64 numbers are fused with the addition.) A
-//! compiler may sum in any order and precision that is not below the accumulator's, so a result is exact only if every
-//! order gives it: all terms are multiples of one power of two that the accumulator has, and their magnitudes sum to no
-//! more than its precision holds.
+//! Products are exact and are added to the accumulator in double precision, in the order of the inner dimension. The
+//! sum is rounded once, to nearest. (Products of two f64 numbers are fused with the addition.) A compiler may sum in
+//! any order, and in any precision at least that of the accumulator. So a result is exact only if every order gives
+//! it: all terms are multiples of one power of two that the accumulator can represent, and the sum of their
+//! magnitudes fits in its precision.
 
-use super::{Cause, Elements, Outcome, Run, malformed, one};
+use super::{Cause, Elements, Executor, Outcome, malformed, one};
 use crate::format::{self, Real, Round, decode, encode};
 use crate::int;
 use crate::program::{Op, OpKind};
-use crate::scalar::{Scalar, State, last_place, power};
+use crate::scalar::{Certainty, Scalar, last_place, power};
 use crate::types::Number;
 
-/// Extents of a product: B x M x K times B x K x N.
+/// Extents of a matrix multiplication: B x M x K times B x K x N.
 struct Extents {
     batch: usize,
     m: usize,
@@ -21,13 +21,13 @@ struct Extents {
     k: usize,
 }
 
-impl Run<'_> {
+impl Executor<'_> {
     fn extents_of_product(&self, op: &Op) -> Result<Extents, Cause> {
         let (lhs, rhs) = (&self.tile_type(op.operands[0])?.shape, &self.tile_type(op.operands[1])?.shape);
         match (&lhs[..], &rhs[..]) {
             ([m, k], [_, n]) => Ok(Extents { batch: 1, m: *m, n: *n, k: *k }),
             ([b, m, k], [_, _, n]) => Ok(Extents { batch: *b, m: *m, n: *n, k: *k }),
-            _ => Err(malformed("a product is of two or three dimensions")),
+            _ => Err(malformed("a dot takes tiles of two or three dimensions")),
         }
     }
 
@@ -67,7 +67,7 @@ impl Run<'_> {
                 let (p, q) = (numbers(&scale_l, scale), numbers(&scale_r, scale));
                 one(product(&e, |i, terms| {
                     let terms = terms.iter().map(|(l, r)| {
-                        // Rows of scales are shorter than rows of elements; so are columns.
+                        // Rows of scales are shorter than rows of elements, and so are columns.
                         let (row, k) = (l / e.k, l % e.k);
                         let (batch, column) = (r / (e.k * e.n), r % e.n);
                         let right = (batch * k_scales + k / block) * e.n + column;
@@ -76,29 +76,29 @@ impl Run<'_> {
                     dot(acc, false, init[i], terms)
                 }))
             }
-            _ => Err(malformed("the op is no matrix product")),
+            _ => Err(malformed("the op is not a dot")),
         }
     }
 }
 
-/// An element as a number, how far it may be off, and whether anything is known of it.
+/// An element as a number, its error bound, and whether its value is known at all.
 #[derive(Clone, Copy)]
 struct Factor {
     value: f64,
     error: f64,
-    /// The power of two of the lowest bit that is set.
+    /// Exponent of the lowest set bit.
     lowest: i32,
     sure: bool,
 }
 
 impl Factor {
-    /// Exact for elements of at most eight bits, which are what is scaled.
+    /// Scales the factor. The product is exact, because only elements of at most eight bits are scaled.
     fn times(self, scale: Factor) -> Factor {
         let (value, lowest) = (self.value * scale.value, self.lowest + scale.lowest);
         Factor { value, error: self.error_of_product(scale), lowest, sure: self.sure && scale.sure }
     }
 
-    /// How far a product may be off.
+    /// The error bound of a product.
     fn error_of_product(self, other: Factor) -> f64 {
         if self.error == 0.0 && other.error == 0.0 {
             return 0.0;
@@ -111,8 +111,8 @@ fn numbers(x: &Elements, n: Number) -> Vec<Factor> {
     let factor = |x: &Scalar| {
         let real = decode(x.bits, n);
         let value = real.to_f64();
-        let error = match x.state {
-            State::Near(ulps) if !real.is_nan() => ulps * power(last_place(real, n)),
+        let error = match x.certainty {
+            Certainty::Near(ulps) if !real.is_nan() => ulps * power(last_place(real, n)),
             _ => 0.0,
         };
         Factor { value, error, lowest: lowest_bit(value), sure: !x.is_unknown() }
@@ -120,7 +120,8 @@ fn numbers(x: &Elements, n: Number) -> Vec<Factor> {
     x.iter().map(factor).collect()
 }
 
-/// Each element of the result from its own number and the numbers of the elements that are multiplied for it.
+/// Computes each element of the result from its index and the pairs of indices of the elements that are multiplied
+/// for it.
 fn product(e: &Extents, f: impl Fn(usize, &[(usize, usize)]) -> Scalar) -> Vec<Scalar> {
     let mut out = vec![];
     let mut terms = vec![];
@@ -139,13 +140,13 @@ fn product(e: &Extents, f: impl Fn(usize, &[(usize, usize)]) -> Scalar) -> Vec<S
 /// `init` plus the sum of the products.
 fn dot(acc: Number, fast: bool, init: Scalar, terms: impl Iterator<Item = (Factor, Factor)>) -> Scalar {
     let start = decode(init.bits, acc);
-    let mut error = match init.state {
-        State::Near(ulps) if !start.is_nan() => ulps * power(last_place(start, acc)),
+    let mut error = match init.certainty {
+        Certainty::Near(ulps) if !start.is_nan() => ulps * power(last_place(start, acc)),
         _ => 0.0,
     };
     let mut sure = !init.is_unknown();
     let start = start.to_f64();
-    // The magnitudes of what is finite.
+    // Only finite magnitudes count.
     let finite = |x: f64| if x.is_finite() { x } else { 0.0 };
     let (mut sum, mut magnitude, mut lowest) = (start, finite(start.abs()), lowest_bit(start));
     let mut count = 1.0;
@@ -155,7 +156,7 @@ fn dot(acc: Number, fast: bool, init: Scalar, terms: impl Iterator<Item = (Facto
         error += a.error_of_product(b);
         sum = a.value.mul_add(b.value, sum);
         let product = (a.value * b.value).abs();
-        // A product of zeros adds nothing, whatever its sign.
+        // A zero product adds nothing, whatever its sign.
         if product != 0.0 {
             magnitude += finite(product);
             lowest = lowest.min(a.lowest + b.lowest);
@@ -164,7 +165,7 @@ fn dot(acc: Number, fast: bool, init: Scalar, terms: impl Iterator<Item = (Facto
     }
     let bits = encode(Real::from_f64(sum), acc, Round::NearestEven).bits;
     let Some(f) = format::format(acc).filter(|_| sure) else { return Scalar::unknown(bits) };
-    // An infinity times what may be zero, or of either sign, is anything.
+    // An infinity times a value that may be zero or of either sign can be anything.
     if !sum.is_finite() && error != 0.0 {
         return Scalar::unknown(bits);
     }
@@ -176,26 +177,26 @@ fn dot(acc: Number, fast: bool, init: Scalar, terms: impl Iterator<Item = (Facto
         return Scalar::unknown(bits);
     }
     if sum.is_infinite() {
-        return Scalar { bits, state: State::Near(0.0) };
+        return Scalar { bits, certainty: Certainty::Near(0.0) };
     }
-    // Tensor cores keep fewer bits where that is allowed.
+    // Tensor cores keep fewer bits if fast accumulation is allowed.
     let precision = if fast { 13 } else { f.mantissa_bits as i32 + 1 };
-    // What lies below the accumulator's subnormal numbers may be rounded away on the way, and leave a zero of either
-    // sign.
+    // Bits below the accumulator's subnormal numbers may be rounded away in a partial sum, which may leave a zero of
+    // either sign.
     let holds = magnitude.log2() <= f64::from(lowest + precision) && lowest >= f.smallest_exponent();
     let exact = magnitude == 0.0 || holds;
     if exact && error == 0.0 {
-        // What cancels is +0 in any order, but whether zeros are added at all decides about the sign of -0.
+        // Terms that cancel give +0 in any order. But a result of -0 depends on whether zeros are added at all.
         let open = magnitude == 0.0 && start.is_sign_negative();
-        return Scalar { bits, state: if open { State::Near(0.0) } else { State::Exact } };
+        return Scalar { bits, certainty: if open { Certainty::Near(0.0) } else { Certainty::Exact } };
     }
-    // Each addition is off by at most a unit in the last place of the largest partial sum: some of them truncate.
+    // Each addition may truncate, so it is off by at most one unit in the last place of the largest partial sum.
     let bound = (magnitude + error) * count * libm::ldexp(1.0, 1 - precision) + error;
     let ulps = bound / power(last_place(decode(bits, acc), acc)) + 1.0;
-    Scalar { bits, state: State::Near(ulps) }
+    Scalar { bits, certainty: Certainty::Near(ulps) }
 }
 
-/// The power of two of the lowest bit that is set; a large one for zero.
+/// Exponent of the lowest set bit; a large number for zero.
 fn lowest_bit(x: f64) -> i32 {
     match Real::from_f64(x) {
         Real::Finite(f) => f.exponent + f.significand.trailing_zeros() as i32,
@@ -207,7 +208,7 @@ fn lowest_bit(x: f64) -> i32 {
 mod tests {
     use super::*;
 
-    /// Two products that cancel: `magnitude`, and its negative.
+    /// The sum of two products that cancel: `magnitude` and its negative.
     fn cancelled(magnitude: f64) -> Scalar {
         let factor = |value: f64| Factor { value, error: 0.0, lowest: lowest_bit(value), sure: true };
         let terms = [magnitude, -magnitude].map(|v| (factor(v), factor(1.0)));
@@ -216,14 +217,14 @@ mod tests {
 
     #[test]
     fn errors_of_factors_are_passed_on() {
-        let two = Scalar { bits: 2f32.to_bits().into(), state: State::Near(4.0) };
+        let two = Scalar { bits: 2f32.to_bits().into(), certainty: Certainty::Near(4.0) };
         let three = Scalar::exact(3f32.to_bits().into());
         let [two, three] = [two, three].map(|x| numbers(&std::rc::Rc::new(vec![x]), Number::F32)[0]);
         let sum = dot(Number::F32, false, Scalar::exact(0), [(two, three)].into_iter());
         let element = crate::types::Element::Number(Number::F32);
         let off = |ulps: u32| u64::from((3.0 * f32::from_bits(2f32.to_bits() + ulps)).to_bits());
         assert!(sum.admits(off(0), element) && sum.admits(off(4), element) && !sum.admits(off(40), element), "{sum:?}");
-        // What may be zero makes NaN or an infinity of an infinity.
+        // Infinity times a value that may be zero is a NaN or an infinity.
         let zero = Factor { value: 0.0, error: 1.0, lowest: 4096, sure: true };
         let infinity = Factor { value: f64::INFINITY, error: 0.0, lowest: 4096, sure: true };
         assert!(dot(Number::F32, false, Scalar::exact(0), [(zero, infinity)].into_iter()).is_unknown());
@@ -231,8 +232,8 @@ mod tests {
 
     #[test]
     fn sums_below_the_subnormal_numbers_promise_no_sign_of_zero() {
-        assert_eq!(cancelled(power(-149)).state, State::Exact);
-        assert!(matches!(cancelled(power(-150)).state, State::Near(_)));
-        assert!(matches!(cancelled(power(-254)).state, State::Near(_)));
+        assert_eq!(cancelled(power(-149)).certainty, Certainty::Exact);
+        assert!(matches!(cancelled(power(-150)).certainty, Certainty::Near(_)));
+        assert!(matches!(cancelled(power(-254)).certainty, Certainty::Near(_)));
     }
 }

@@ -1,9 +1,9 @@
 //! Runs programs.
 //!
-//! A tile block runs its ops in their order, and tile blocks run one after another, but for those that wait for others
-//! ([`turns`]): one of the executions that the language allows, whatever the tokens say. A value is a tile of
-//! [`Scalar`]s, a view or a token, and an op computes its results element by element. What has no meaning ends the run
-//! with an [`Error`] that names the op.
+//! Tile blocks run one after another, except that a tile block that waits for others is suspended ([`scheduler`]). Each
+//! runs its ops in program order. This is one of the executions that the language allows, whatever the tokens are. A
+//! value is a tile of [`Scalar`]s, a view or a token, and an op computes its results element by element. Undefined
+//! behavior ends the run with an [`Error`] that names the op.
 
 mod access;
 mod aggregate;
@@ -11,25 +11,25 @@ mod control;
 mod elementwise;
 mod matrix;
 mod promises;
+mod scheduler;
 mod shape;
 #[cfg(test)]
 mod tests;
-mod turns;
 
 use self::aggregate::Bound;
 use self::promises::Breaches;
 pub use self::promises::{BrokenPromise, Promises};
-use crate::memory::{Fault, Memory, Place};
+use crate::memory::{ElementAddress, Fault, Memory};
 use crate::program::{Entry, Op, OpKind, Program, Value};
-use crate::race::{Past, Races};
-use crate::scalar::{Scalar, State};
+use crate::race::{EventSet, Races};
+use crate::scalar::{Certainty, Scalar};
 use crate::types::{Element, Number, TileType, Type};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Elements of a tile, row by row.
+/// Elements of a tile in row-major order.
 pub type Elements = Rc<Vec<Scalar>>;
 
 /// A tensor in memory.
@@ -41,33 +41,33 @@ pub struct Tensor {
     pub strides: Vec<u64>,
 }
 
-/// What a value is at run time.
+/// A value at run time.
 #[derive(Clone, Debug, PartialEq)]
 enum Datum {
     /// Not computed yet.
     Unset,
     Tile(Elements),
-    /// Also of views: how they cut the tensor is in their type.
+    /// Also used for views: their type says how they tile the tensor.
     Tensor(Rc<Tensor>),
-    Token(Past),
+    Token(EventSet),
 }
 
 /// Why a run ended early.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Cause {
-    /// The program does what the language leaves undefined.
+    /// The program has behavior that the language leaves undefined.
     Undefined(String),
-    /// A tile that lies wholly outside of its view, which is undefined too.
+    /// A tile that is entirely outside its view, which is also undefined behavior.
     Outside { index: u64, dim: usize, space: u64 },
-    /// A wild access.
+    /// An invalid memory access.
     Fault(Fault),
-    /// The run was too long.
+    /// The run reached a limit.
     Limit(String),
-    /// The launch does not fit the program, or the program is not one that the verifier accepts.
+    /// The launch does not match the program, or the verifier would reject the program.
     Malformed(String),
 }
 
-/// An error, with the op and the tile block that it happened in.
+/// An error, with the op and the tile block in which it occurred.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{location}: '{op}' in tile block ({}, {}, {}): {}", .block[0], .block[1], .block[2], describe(.cause))]
 pub struct Error {
@@ -79,49 +79,50 @@ pub struct Error {
 
 fn describe(cause: &Cause) -> String {
     match cause {
-        Cause::Undefined(text) => format!("undefined behaviour: {text}"),
+        Cause::Undefined(text) => format!("undefined behavior: {text}"),
         Cause::Outside { index, dim, space } => format!(
-            "undefined behaviour: index {index} along dimension {dim}, whose index space has {space}: a tile that sticks \
-             out of its view is padded and masked, but not one that is wholly outside"
+            "undefined behavior: index {index} is out of bounds: dimension {dim} of the index space has size \
+             {space}; only a tile that is partly inside its view is padded and masked"
         ),
         Cause::Fault(fault) => fault.to_string(),
         Cause::Limit(text) | Cause::Malformed(text) => text.clone(),
     }
 }
 
-/// How long a program may run, and what it may not do.
+/// Limits on the run, and the checks to perform.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Limits {
-    /// The most ops, each op in a loop counted as often as it runs.
+    /// Maximum number of executed ops.
     pub ops: Option<u64>,
     pub time: Option<Duration>,
-    /// Accesses that conflict and that no token orders end the run, also those of different tile blocks.
+    /// Report conflicting accesses that no token orders as errors, including accesses of different tile blocks.
     pub races: bool,
     pub promises: Promises,
     pub outside: Outside,
 }
 
-/// What an index outside of the index space of a view is.
+/// How an index outside the index space of a view behaves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Outside {
-    /// Undefined behaviour, as in the language.
+    /// Undefined behavior, as in the language.
     #[default]
     Undefined,
-    /// That of a tile without elements in the view: loads give the padding, and stores do nothing.
+    /// As a tile without elements in the view: a load returns the padding, a store does nothing.
     Masked,
 }
 
-/// What a run leaves besides memory.
+/// The results of a run besides memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// What was printed.
+    /// The printed text.
     pub output: String,
-    /// Messages of assertions that failed.
+    /// Messages of the assertions that failed.
     pub failed_assertions: Vec<String>,
-    /// Ops that ran.
+    /// Number of executed ops.
     pub ops: u64,
-    /// Something was decided by an element that may have other values: where, and what. A compiled program may decide
-    /// otherwise, so that nothing can be said about its results.
+    /// Set if the control flow, an address or an output depended on an element that may have other values: the
+    /// location and the kind of decision. A compiled program may decide differently, so its results cannot be
+    /// compared.
     pub guess: Option<String>,
 }
 
@@ -129,17 +130,17 @@ pub struct Report {
 pub struct Machine<'p> {
     program: &'p Program,
     pub memory: Memory,
-    /// With [`Promises::Report`], one for each place in the source.
+    /// Filled with [`Promises::Report`]: one entry for each location in the source.
     pub broken_promises: Vec<BrokenPromise>,
     globals: FxHashMap<&'p str, u64>,
     sums: Sums,
 }
 
-/// Elements that atomic sums went into: the last one, and what was added up.
-type Sums = FxHashMap<Place, (Scalar, Bound)>;
+/// Elements that were the target of atomic sums: the last value, and the bound for the summands.
+type Sums = FxHashMap<ElementAddress, (Scalar, Bound)>;
 
 impl<'p> Machine<'p> {
-    /// Lays out the globals.
+    /// Allocates and initializes the globals.
     pub fn new(program: &'p Program) -> Machine<'p> {
         let mut memory = Memory::default();
         let mut globals = FxHashMap::default();
@@ -148,8 +149,8 @@ impl<'p> Machine<'p> {
             let size = (g.values.len() as u64 * u64::from(n.stored_bits())).div_ceil(8);
             let address = memory.allocate_unknown(&format!("@{}", g.name), size, g.alignment.max(1));
             for (i, bits) in g.values.iter().enumerate() {
-                // The allocation has room for each of them.
-                let _ = memory.write(place(address, i as u64, n), n, Scalar::exact(*bits));
+                // The allocation has room for all elements.
+                let _ = memory.write(element_address(address, i as u64, n), n, Scalar::exact(*bits));
             }
             if g.constant {
                 memory.protect(address);
@@ -164,13 +165,13 @@ impl<'p> Machine<'p> {
         self.globals.get(name).copied()
     }
 
-    /// The first elements of an array of numbers in memory. Those that are not there are unknown.
+    /// The first `count` elements of an array of numbers in memory. Elements outside of allocations are unknown.
     pub fn array(&mut self, address: u64, n: Number, count: usize) -> Vec<Scalar> {
-        let element = |m: &mut Memory, i| m.read(place(address, i, n), n).unwrap_or(Scalar::unknown(0));
+        let element = |m: &mut Memory, i| m.read(element_address(address, i, n), n).unwrap_or(Scalar::unknown(0));
         (0..count as u64).map(|i| element(&mut self.memory, i)).collect()
     }
 
-    /// Runs all tile blocks of a launch. Arguments are the bits of the entry's parameters.
+    /// Runs all tile blocks of a launch. The arguments are the bits of the entry's parameters.
     pub fn launch(&mut self, entry: &str, grid: [u32; 3], args: &[u64], limits: Limits) -> Result<Report, Error> {
         let program = self.program;
         let malformed = |text: String| Error {
@@ -192,15 +193,15 @@ impl<'p> Machine<'p> {
     }
 }
 
-/// Where element `index` of an array of numbers lies.
-fn place(base: u64, index: u64, n: Number) -> Place {
+/// The address of element `index` of an array of numbers.
+fn element_address(base: u64, index: u64, n: Number) -> ElementAddress {
     match n {
-        Number::E2m1 => Place { address: base.wrapping_add(index / 2), high_nibble: index % 2 == 1 },
-        _ => Place::at(base.wrapping_add(index.wrapping_mul(u64::from(n.stored_bits() / 8)))),
+        Number::E2m1 => ElementAddress { address: base.wrapping_add(index / 2), high_nibble: index % 2 == 1 },
+        _ => ElementAddress::at(base.wrapping_add(index.wrapping_mul(u64::from(n.stored_bits() / 8)))),
     }
 }
 
-/// How a block was left.
+/// How control leaves a block.
 enum Flow {
     Yield(Vec<Datum>),
     Break(Vec<Datum>),
@@ -208,8 +209,8 @@ enum Flow {
     Return,
 }
 
-/// One tile block at work.
-struct Run<'r> {
+/// The state of a tile block while it runs.
+struct Executor<'r> {
     entry: &'r Entry,
     memory: &'r mut Memory,
     races: Option<&'r mut Races>,
@@ -218,13 +219,13 @@ struct Run<'r> {
     values: Vec<Datum>,
     breaches: Breaches,
     broken_promises: &'r mut Vec<BrokenPromise>,
-    /// By value, whether it is a stride and nothing else.
+    /// For each value, whether it is used only as a stride.
     stride_only: &'r [bool],
-    /// Whether the op that has run may be waiting for another tile block.
+    /// Whether the last op may be waiting for another tile block.
     waits: bool,
-    /// While the body of an aggregate runs, whether an op of it has rounded.
+    /// While the body of an aggregate runs: whether one of its ops has rounded.
     rounded: Option<bool>,
-    /// Of the op that runs.
+    /// The location of the current op.
     location: Arc<str>,
     block: [u32; 3],
     grid: [u32; 3],
@@ -233,7 +234,7 @@ struct Run<'r> {
     report: &'r mut Report,
 }
 
-/// An op's results or the reason why there are none.
+/// The results of an op, or the reason for which it failed.
 type Outcome = Result<Vec<Datum>, Cause>;
 
 fn malformed(text: &str) -> Cause {
@@ -244,7 +245,7 @@ fn one(elements: Vec<Scalar>) -> Outcome {
     Ok(vec![Datum::Tile(Rc::new(elements))])
 }
 
-impl Run<'_> {
+impl Executor<'_> {
     fn error(&self, op: &Op, cause: Cause) -> Error {
         Error { cause, op: op.kind.mnemonic().into(), location: op.location.clone(), block: self.block }
     }
@@ -252,39 +253,39 @@ impl Run<'_> {
     //===-- values ----------------------------------------------------------//
 
     fn tile_type(&self, v: Value) -> Result<&TileType, Cause> {
-        self.entry.ty(v).tile().ok_or_else(|| malformed("a tile was expected"))
+        self.entry.ty(v).tile().ok_or_else(|| malformed("expected a tile"))
     }
 
     fn number(&self, v: Value) -> Result<Number, Cause> {
-        self.tile_type(v)?.element.number().ok_or_else(|| malformed("a tile of numbers was expected"))
+        self.tile_type(v)?.element.number().ok_or_else(|| malformed("expected a tile of numbers"))
     }
 
     fn elements(&self, v: Value) -> Result<Elements, Cause> {
         match &self.values[v.index()] {
             Datum::Tile(t) => Ok(t.clone()),
-            _ => Err(malformed("a tile that was computed was expected")),
+            _ => Err(malformed("expected a computed tile")),
         }
     }
 
     fn tensor(&self, v: Value) -> Result<Rc<Tensor>, Cause> {
         match &self.values[v.index()] {
             Datum::Tensor(t) => Ok(t.clone()),
-            _ => Err(malformed("a view that was computed was expected")),
+            _ => Err(malformed("expected a computed view")),
         }
     }
 
-    /// The bits of an element that something is decided by.
+    /// Returns the bits of an element that a decision depends on, and records a guess if they are not exact.
     fn decide(&mut self, x: Scalar, what: &str) -> u64 {
-        if x.state != State::Exact && self.report.guess.is_none() {
+        if x.certainty != Certainty::Exact && self.report.guess.is_none() {
             self.report.guess = Some(format!("{}: {what}", self.location));
         }
         x.bits
     }
 
-    /// The only element of a scalar, which something is decided by.
+    /// As [`Self::decide`], for the only element of a scalar.
     fn scalar(&mut self, v: Value, what: &str) -> Result<u64, Cause> {
         let elements = self.elements(v)?;
-        let first = *elements.first().ok_or_else(|| malformed("a scalar was expected"))?;
+        let first = *elements.first().ok_or_else(|| malformed("expected a scalar"))?;
         Ok(self.decide(first, what))
     }
 
@@ -309,7 +310,7 @@ impl Run<'_> {
 
     //===-- ops -------------------------------------------------------------//
 
-    /// Ops without regions.
+    /// Runs an op without regions.
     fn evaluate(&mut self, op: &Op) -> Outcome {
         match &op.kind {
             OpKind::Constant(_)
@@ -339,14 +340,14 @@ impl Run<'_> {
             | OpKind::GetTensorShape
             | OpKind::GetIndexSpaceShape => self.access(op),
             OpKind::Offset => self.offset(op),
-            OpKind::MakeToken => Ok(vec![Datum::Token(Past::default())]),
-            // The launch stands alone, and addresses have no aliases here: what is ordered is what tokens order.
+            OpKind::MakeToken => Ok(vec![Datum::Token(EventSet::default())]),
+            // There are no dependent launches and no aliases of addresses here, so tokens alone order accesses.
             OpKind::JoinTokens | OpKind::LaunchDependents | OpKind::WaitForGrids | OpKind::FenceAlias => {
-                let mut all = Past::default();
+                let mut all = EventSet::default();
                 for v in &op.operands {
                     match &self.values[v.index()] {
                         Datum::Token(past) => all = all.join(past),
-                        _ => return Err(malformed("a token that was computed was expected")),
+                        _ => return Err(malformed("expected a computed token")),
                     }
                 }
                 Ok(vec![Datum::Token(all)])
@@ -362,15 +363,15 @@ impl Run<'_> {
                     arguments.push((self.tile_type(*v)?.clone(), self.elements(*v)?));
                 }
                 for e in arguments.iter().flat_map(|(_, e)| e.to_vec()) {
-                    self.decide(e, "what is printed");
+                    self.decide(e, "a printed value");
                 }
                 let text = crate::print::format(format, &arguments).map_err(Cause::Undefined)?;
                 self.report.output += &text;
                 let after = match op.operands.last().filter(|_| *token).map(|v| &self.values[v.index()]) {
                     Some(Datum::Token(past)) => past.clone(),
-                    _ => Past::default(),
+                    _ => EventSet::default(),
                 };
-                // Before 13.2 the op had no token.
+                // Before 13.2 the op did not return a token.
                 Ok(vec![Datum::Token(after); op.results.len()])
             }
             _ => self.elementwise(op),
@@ -392,7 +393,7 @@ impl Run<'_> {
     }
 }
 
-/// Index along every dimension of element `i`.
+/// The coordinates of element `i`.
 fn coordinates(mut i: usize, shape: &[usize]) -> Vec<usize> {
     let mut at = vec![0; shape.len()];
     for (d, n) in shape.iter().enumerate().rev() {
@@ -402,12 +403,12 @@ fn coordinates(mut i: usize, shape: &[usize]) -> Vec<usize> {
     at
 }
 
-/// The number of the element at `at`.
+/// The index of the element at coordinates `at`.
 fn index(at: &[usize], shape: &[usize]) -> usize {
     at.iter().zip(shape).fold(0, |i, (a, n)| i * n + a)
 }
 
-/// Whether an element may stand where only numbers may.
+/// The number type of an element; an error for a pointer.
 fn number_of(e: Element) -> Result<Number, Cause> {
-    e.number().ok_or_else(|| malformed("numbers were expected, not pointers"))
+    e.number().ok_or_else(|| malformed("expected numbers, not pointers"))
 }

@@ -1,11 +1,11 @@
-//! `assume`: whether promises hold.
+//! `assume`: checks promises.
 //!
-//! A promise that does not hold is undefined behaviour, with one exception. Front ends promise what strides are
-//! multiples of, and they do so for all of them: also for the stride of a dimension of one element, which no address
-//! uses and which may be any number. So a promise about a value that is a stride of tensor views and nothing else is
-//! judged where the views are made: it matters only if the view has several elements along the dimension.
+//! A broken promise is undefined behavior, with one exception. Front ends promise a divisor for all strides,
+//! including the stride of a dimension with one element. No address depends on that stride, so it may be any number.
+//! So if a value is used only as a stride of tensor views, its promise is checked where the views are made, and only
+//! for views with several elements along the dimension.
 
-use super::{Cause, Outcome, Run, Tensor, coordinates, index, number_of};
+use super::{Cause, Executor, Outcome, Tensor, coordinates, index, number_of};
 use crate::int;
 use crate::program::{Block, Entry, Op, OpKind, Promise, Signedness, Value};
 use crate::text;
@@ -13,29 +13,29 @@ use crate::types::{Element, Number, TileType, Type};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// What is done about promises that do not hold.
+/// How broken promises are handled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Promises {
-    /// They are not looked at.
+    /// Promises are not checked.
     Trust,
-    /// One ends the run.
+    /// A broken promise ends the run.
     #[default]
     Check,
-    /// They are noted in [`super::Machine::broken_promises`], and the run goes on.
+    /// Broken promises are recorded in [`super::Machine::broken_promises`], and the run continues.
     Report,
 }
 
-/// A promise that does not hold, of a value that is only a stride.
+/// A broken promise about a value that is only used as a stride.
 #[derive(Clone, Debug)]
 pub(super) struct Breach {
     text: String,
     location: Arc<str>,
 }
 
-/// By the value that a promise is of.
+/// Broken promises, by the promised value.
 pub(super) type Breaches = FxHashMap<Value, Breach>;
 
-/// Which values are strides of tensor views and nothing else, also after further promises.
+/// Computes which values are used only as strides of tensor views, directly or after further promises.
 pub(super) fn stride_only(entry: &Entry) -> Vec<bool> {
     let none = vec![false; entry.types.len()];
     let mut uses = Uses { entry, stride: none.clone(), other: none };
@@ -50,7 +50,8 @@ struct Uses<'p> {
 }
 
 impl Uses<'_> {
-    /// Uses come after definitions, so that from the end all uses of a promise's result are known before its own.
+    /// Visits ops backward, because uses come after definitions: all uses of a promise's result are known before the
+    /// promise.
     fn block(&mut self, block: &Block) {
         for op in block.ops.iter().rev() {
             op.regions.iter().rev().for_each(|region| self.block(region));
@@ -71,7 +72,7 @@ impl Uses<'_> {
     }
 }
 
-/// The operands of `make_tensor_view` that are strides, with their dimensions: the last ones.
+/// The operands of `make_tensor_view` that are strides, with their dimensions. They are the last operands.
 fn stride_operands(made: &Type, operands: &[Value]) -> Vec<(usize, Value)> {
     let Type::Tensor(t) = made else { return vec![] };
     let dims: Vec<usize> = t.strides.iter().enumerate().filter(|(_, s)| s.is_none()).map(|(d, _)| d).collect();
@@ -79,14 +80,14 @@ fn stride_operands(made: &Type, operands: &[Value]) -> Vec<(usize, Value)> {
     dims.into_iter().zip(operands[first..].iter().copied()).collect()
 }
 
-impl Run<'_> {
+impl Executor<'_> {
     pub(super) fn assume(&mut self, op: &Op, promise: &Promise) -> Outcome {
         let (v, data) = (op.operands[0], vec![self.values[op.operands[0].index()].clone()]);
         let Some(result) = op.results.first().filter(|_| self.limits.promises != Promises::Trust) else {
             return Ok(data);
         };
         let broken = self.broken(v, promise)?.map(|what| Breach {
-            text: format!("{what}, against the promise {}", text::promise(promise)),
+            text: format!("{what}, which breaks the promise {}", text::promise(promise)),
             location: op.location.clone(),
         });
         if !self.stride_only[result.index()] {
@@ -100,7 +101,7 @@ impl Run<'_> {
         Ok(data)
     }
 
-    /// Judges what is promised of the strides of a view that `op` makes.
+    /// Checks the promises about the strides of a view that `op` makes.
     pub(super) fn check_strides(&mut self, op: &Op, made: &Tensor) -> Result<(), Cause> {
         let entry = self.entry;
         let Some(result) = op.results.first().filter(|_| !made.shape.contains(&0)) else { return Ok(()) };
@@ -108,13 +109,13 @@ impl Run<'_> {
             let Some(Breach { text, location }) = self.breaches.get(&v).filter(|_| made.shape[d] > 1).cloned() else {
                 continue;
             };
-            let text = format!("the stride of dimension {d}: {text} of {location}");
+            let text = format!("the stride of dimension {d}: {text} at {location}");
             self.note(Breach { text, location })?;
         }
         Ok(())
     }
 
-    /// A promise that does not hold, and should.
+    /// Reports a broken promise.
     fn note(&mut self, breach: Breach) -> Result<(), Cause> {
         if self.limits.promises == Promises::Check {
             return Err(Cause::Undefined(breach.text));
@@ -128,7 +129,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// In what a value breaks a promise.
+    /// Describes how a value breaks a promise; `None` if it does not.
     fn broken(&self, v: Value, promise: &Promise) -> Result<Option<String>, Cause> {
         match (self.entry.ty(v), promise) {
             (Type::Tensor(_) | Type::View(_), Promise::DivBy { divisor, .. }) => {
@@ -144,7 +145,7 @@ impl Run<'_> {
         let elements = self.elements(v)?;
         let shape = &t.shape;
         for (i, e) in elements.iter().enumerate() {
-            // What may have other values may have a promised one.
+            // An unknown element may have a value that keeps the promise.
             if e.is_unknown() {
                 continue;
             }
@@ -185,18 +186,18 @@ fn mask(e: Element) -> u64 {
     e.number().map_or(u64::MAX, Number::mask)
 }
 
-/// A promise that did not hold, when that is no error.
+/// A broken promise that did not end the run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{location}: in tile block ({}, {}, {}): {text}{}", .block[0], .block[1], .block[2], again(*.count))]
 pub struct BrokenPromise {
     pub location: Arc<str>,
-    /// The tile block in which it was seen first.
+    /// The tile block in which it was first seen.
     pub block: [u32; 3],
     pub text: String,
-    /// How often it was seen.
+    /// Number of times it was seen.
     pub count: u64,
 }
 
 fn again(count: u64) -> String {
-    if count > 1 { format!(" (and {} times more)", count - 1) } else { String::new() }
+    if count > 1 { format!(" (and {} more times)", count - 1) } else { String::new() }
 }

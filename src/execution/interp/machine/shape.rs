@@ -1,11 +1,11 @@
-//! Ops that make tiles or move elements around.
+//! Ops that create tiles or move elements.
 
-use super::{Cause, Outcome, Run, coordinates, index, malformed, one};
+use super::{Cause, Executor, Outcome, coordinates, index, malformed, one};
 use crate::program::{Op, OpKind};
-use crate::scalar::{Scalar, State};
+use crate::scalar::{Certainty, Scalar};
 use crate::types::Number;
 
-impl Run<'_> {
+impl Executor<'_> {
     pub(super) fn shape(&mut self, op: &Op) -> Outcome {
         let result = self.tile_type(*op.results.first().ok_or_else(|| malformed("the op has a result"))?)?.clone();
         let count = result.count();
@@ -54,7 +54,9 @@ impl Run<'_> {
                     let slice = self.scalar(*v, "an index")?;
                     let slices = from[d] / shape[d];
                     if slice >= slices as u64 {
-                        return Err(Cause::Undefined(format!("slice {slice} of {slices} along dimension {d}")));
+                        return Err(Cause::Undefined(format!(
+                            "slice {slice} is out of bounds: dimension {d} has {slices} slices"
+                        )));
                     }
                     origin.push(slice as usize * shape[d]);
                 }
@@ -70,7 +72,9 @@ impl Run<'_> {
                     let slice = self.scalar(*v, "an index")?;
                     let slices = shape[d] / from[d];
                     if slice >= slices as u64 {
-                        return Err(Cause::Undefined(format!("slice {slice} of {slices} along dimension {d}")));
+                        return Err(Cause::Undefined(format!(
+                            "slice {slice} is out of bounds: dimension {d} has {slices} slices"
+                        )));
                     }
                     chosen.push(slice as usize);
                 }
@@ -89,10 +93,10 @@ impl Run<'_> {
     }
 }
 
-/// The same bits, lowest first, cut into elements of another width. An element is known if all its bits are.
+/// The same bits, lowest first, split into elements of another width. An element is known if all its bits are known.
 fn repack(source: &[Scalar], from: Number, to: Number, count: usize) -> Vec<Scalar> {
     let (width, target) = (from.packed_width() as usize, to.packed_width() as usize);
-    // tf32 lies in the high bits of its word.
+    // tf32 occupies the high bits of its word.
     let pad = |n: Number| n.packed_width() - n.width();
     let mut out = Vec::with_capacity(count);
     for i in 0..count {
@@ -102,8 +106,8 @@ fn repack(source: &[Scalar], from: Number, to: Number, count: usize) -> Vec<Scal
             let Some(part) = source.get(at / width) else { break };
             let word = part.bits << pad(from);
             element.bits |= (word >> (at % width) & 1) << bit;
-            if part.state != State::Exact {
-                element.state = State::Unknown;
+            if part.certainty != Certainty::Exact {
+                element.certainty = Certainty::Unknown;
             }
         }
         element.bits >>= pad(to);

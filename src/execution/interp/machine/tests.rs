@@ -1,24 +1,25 @@
-//! Tile blocks that wait for each other, promises about strides, tiles outside of their views, and bodies that round.
+//! Tests: tile blocks that wait for each other, promises about strides, tiles outside their views, and bodies that
+//! round.
 
 use super::{Cause, Error, Limits, Machine, Outside, Promises};
 use crate::program::{
     AccessOrder, Block, Entry, FloatMode, Op, OpKind, Order, Overflow, Predicate, Program, Promise, Scope, Signedness,
     Update, Value,
 };
-use crate::types::{Cut, Element, Number, Padding, TensorType, TileType, Type, ViewType};
+use crate::types::{Element, Number, Padding, TensorType, TileType, Tiling, Type, ViewType};
 
-/// An entry with one region open.
-struct Body {
+/// An entry under construction, with one open region.
+struct EntryBuilder {
     entry: Entry,
     ops: Vec<Op>,
 }
 
-impl Body {
-    fn new(parameters: &[Type]) -> (Body, Vec<Value>) {
+impl EntryBuilder {
+    fn new(parameters: &[Type]) -> (EntryBuilder, Vec<Value>) {
         let mut entry = Entry { name: "k".into(), ..Entry::default() };
         let values: Vec<Value> = parameters.iter().map(|t| entry.value(t.clone())).collect();
         entry.body.arguments = values.clone();
-        (Body { entry, ops: vec![] }, values)
+        (EntryBuilder { entry, ops: vec![] }, values)
     }
 
     fn op_at(&mut self, location: &str, kind: OpKind, operands: &[Value], results: &[Type]) -> Vec<Value> {
@@ -36,7 +37,7 @@ impl Body {
         self.op(OpKind::Constant([value as u32 as u64].into()), &[], &[int()])[0]
     }
 
-    fn region(&mut self, fill: impl FnOnce(&mut Body)) -> Block {
+    fn region(&mut self, fill: impl FnOnce(&mut EntryBuilder)) -> Block {
         let outer = std::mem::take(&mut self.ops);
         fill(self);
         Block { arguments: vec![], ops: std::mem::replace(&mut self.ops, outer) }
@@ -62,7 +63,7 @@ fn pointer() -> Type {
     TileType::new(&[], Element::Pointer(Number::I32)).into()
 }
 
-/// How a tile block looks at the flag.
+/// How a tile block reads the flag.
 #[derive(Clone, Copy)]
 enum Look {
     Atomic,
@@ -74,7 +75,7 @@ const RELAXED: AccessOrder = AccessOrder { order: Order::Relaxed, scope: Some(Sc
 
 /// Tile block `x` waits until the flag is `last - x`, prints its number and adds one.
 fn chain(last: i32, look: Look) -> Program {
-    let (mut b, p) = Body::new(&[pointer()]);
+    let (mut b, p) = EntryBuilder::new(&[pointer()]);
     let x = b.op(OpKind::GetTileBlockId, &[], &[int(), int(), int()])[0];
     let last = b.int(last);
     let wanted = b.op(OpKind::SubI(Overflow::default()), &[last, x], &[int()])[0];
@@ -122,21 +123,24 @@ fn tile_blocks_wait_for_later_ones() {
 
 #[test]
 fn waiting_for_nothing_ends() {
-    // The flag begins one too high: the last tile block never goes.
+    // The flag starts one too high, so the last tile block never proceeds.
     let program = chain(4, Look::Relaxed);
     let (result, _) = run(&program, 5, 7, Limits::default());
     let error = result.unwrap_err();
-    assert!(matches!(&error.cause, Cause::Limit(text) if text.contains("waits for what none of them does")), "{error}");
+    assert!(
+        matches!(&error.cause, Cause::Limit(text) if text.contains("waits for a write that no tile block performs")),
+        "{error}"
+    );
     assert_eq!(error.op, "load_ptr_tko");
-    // One that looks at the flag without an order is never taken for waiting: limits end it.
+    // A weak read of the flag never counts as waiting, so only a limit ends this program.
     let (result, _) = run(&chain(0, Look::Weak), 1, 7, Limits { ops: Some(100_000), ..Limits::default() });
     assert!(matches!(result.unwrap_err().cause, Cause::Limit(_)));
 }
 
-/// Makes a view of two rows, or of one, with a stride that is not what is promised; `uses` says whether the stride is
-/// used for more than that.
+/// Makes a view of two rows, or of one, whose stride may break its promise. With `uses`, the stride is also used
+/// elsewhere.
 fn strided(uses: bool) -> Program {
-    let (mut b, p) = Body::new(&[pointer(), int(), int()]);
+    let (mut b, p) = EntryBuilder::new(&[pointer(), int(), int()]);
     let by_8 = OpKind::Assume(Promise::DivBy { divisor: 8, groups: None });
     let first = b.op_at("promise", by_8, &[p[2]], &[int()])[0];
     let second = b.op(OpKind::Assume(Promise::Bounded { low: Some(0), high: None }), &[first], &[int()])[0];
@@ -150,7 +154,8 @@ fn strided(uses: bool) -> Program {
 
 #[test]
 fn promises_about_strides_that_no_address_uses_hold() {
-    /// Whether the stride is used otherwise, rows, stride, and where the promise is found broken.
+    /// Whether the stride is used elsewhere, the number of rows, the stride, and where the broken promise is
+    /// reported.
     type Row = (bool, u64, u64, Option<&'static str>);
     let table: [Row; 7] = [
         (false, 2, 8, None),
@@ -176,7 +181,7 @@ fn promises_about_strides_that_no_address_uses_hold() {
             (None, result) => assert_eq!(result, Ok(()), "{what}"),
             (Some(place), Err(text)) => {
                 assert!(text.starts_with(place), "{what}: {text}");
-                assert!(text.contains("element 0 is 0x3, against the promise div_by<8>"), "{what}: {text}");
+                assert!(text.contains("element 0 is 0x3, which breaks the promise div_by<8>"), "{what}: {text}");
             }
             (Some(_), Ok(())) => panic!("{what}: nothing was found"),
         }
@@ -184,7 +189,7 @@ fn promises_about_strides_that_no_address_uses_hold() {
         assert_eq!((result, notes.len()), (Ok(()), usize::from(broken.is_some())), "{what}");
         for note in notes {
             assert_eq!((&*note.location, note.block, note.count), ("promise", [0; 3], 3), "{what}");
-            assert!(note.to_string().ends_with("(and 2 times more)"), "{note}");
+            assert!(note.to_string().ends_with("(and 2 more times)"), "{note}");
         }
     }
 }
@@ -192,10 +197,10 @@ fn promises_about_strides_that_no_address_uses_hold() {
 #[test]
 fn tiles_outside_are_undefined_or_masked() {
     let tensor = TensorType { element: Number::I32, shape: vec![Some(4)], strides: vec![Some(1)] };
-    let cut = Cut::Partition { dim_map: vec![0] };
-    let view = ViewType { tile: vec![4], tensor: tensor.clone(), cut, padding: Some(Padding::Zero) };
+    let tiling = Tiling::Partition { dim_map: vec![0] };
+    let view = ViewType { tile: vec![4], tensor: tensor.clone(), tiling, padding: Some(Padding::Zero) };
     let tile = Type::Tile(TileType::of(&[4], Number::I32));
-    let (mut b, p) = Body::new(&[pointer(), int()]);
+    let (mut b, p) = EntryBuilder::new(&[pointer(), int()]);
     let made = b.op(OpKind::MakeTensorView, &[p[0]], &[Type::Tensor(tensor)]);
     let made = b.op(OpKind::MakeView, &made, &[Type::View(view)])[0];
     let load = OpKind::LoadView { access: AccessOrder::WEAK, token: false, inbounds: vec![] };
@@ -213,13 +218,14 @@ fn tiles_outside_are_undefined_or_masked() {
     assert_eq!(with(0, Outside::Undefined).unwrap(), "[5, 5, 5, 5]");
     for index in [1, -1] {
         let error = with(index, Outside::Undefined).unwrap_err().to_string();
-        assert!(error.contains("whose index space has 1: a tile that sticks out"), "{error}");
+        assert!(error.contains("dimension 0 of the index space has size 1; only a tile"), "{error}");
         assert_eq!(with(index, Outside::Masked).unwrap(), "[0, 0, 0, 0]");
     }
     assert_eq!(with(0, Outside::Masked).unwrap(), "[5, 5, 5, 5]");
 }
 
-/// Another grouping rounds elsewhere: where a body rounds, what the interpreter's groupings agree on is no promise.
+/// If a body rounds, another grouping may round differently, so the agreement of the interpreter's groupings proves
+/// nothing.
 #[test]
 fn bodies_that_round_promise_nothing() {
     let float = Type::from(TileType::scalar(Number::F32));
@@ -230,11 +236,11 @@ fn bodies_that_round_promise_nothing() {
         (true, [1.0, 2.0, 3.0, 4.0], true),
         (true, [1.0, 1e-9, -1e-9, 1e-9], false),
     ] {
-        let (mut b, _) = Body::new(&[]);
+        let (mut b, _) = EntryBuilder::new(&[]);
         let tile = Type::Tile(TileType::of(&[4], Number::F32));
         let bits: Vec<u64> = values.iter().map(|v| v.to_bits().into()).collect();
         let x = b.op(OpKind::Constant(bits.into()), &[], std::slice::from_ref(&tile));
-        // Two ops: a body of one sum is recognised, and bounded.
+        // Two ops, because a body with a single sum would be recognized and bounded.
         let arguments = vec![b.entry.value(float.clone()), b.entry.value(float.clone())];
         let mut body = b.region(|b| {
             let s = b.op(add.clone(), &arguments, std::slice::from_ref(&float));
@@ -253,7 +259,7 @@ fn bodies_that_round_promise_nothing() {
         b.ops.last_mut().unwrap().regions = vec![body];
         b.op(OpKind::Print { format: "%f".into(), token: false }, &[r], &[Type::Token]);
         let program = b.program();
-        // What is unknown and printed is a guess.
+        // Printing an unknown value is a guess.
         let report = Machine::new(&program).launch("k", [1; 3], &[], Limits::default()).unwrap();
         assert_eq!(report.guess.is_none(), known, "{scans} {values:?}");
     }

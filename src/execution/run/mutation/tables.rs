@@ -1,9 +1,11 @@
-//! Tables of tensor maps as others may have left them, and what of them must stay so.
+//! Tables of tensor maps as concurrent launches may have left them, and checks that a launch does not modify foreign
+//! entries.
 //!
-//! `tma.rs` of `convert-tileas-to-llvm` lays them out. A slot of the table has a map, a state and a key; who finds no
-//! slot borrows an entry of a pool and gives it back at the end. A launch that takes what others hold goes wrong only
-//! if they run at the same time. So the memory is compared after the launch: slots and entries of others must hold what
-//! they held, and the head of every other entry, which says whether it is taken, what it held before it was borrowed.
+//! `tma.rs` of `convert-tileas-to-llvm` defines the layout. A slot of the table has a map, a state and a key. A block
+//! that finds no slot borrows an entry of a pool and returns it at the end. A launch that takes foreign entries fails
+//! only if the other launch runs at the same time. So the memory is compared after the launch. Foreign slots and
+//! entries must be unchanged. The head of every other entry says whether the entry is borrowed; it must be as it was
+//! before.
 
 use crate::launch::Launch;
 use ptx_sim::Module;
@@ -11,25 +13,25 @@ use ptx_sim::ir::{InitPiece, InitValue, Op};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// A table of tensor maps that maps of other views are in already.
+/// A table of tensor maps that already contains maps of other views.
 #[derive(Clone, Debug)]
 pub(super) struct Table {
     pub others: Others,
-    /// Entries to borrow that are left.
+    /// Number of pool entries that remain to be borrowed.
     pub left: u64,
 }
 
-/// Which slots others have taken.
+/// The slots that other launches occupy.
 #[derive(Clone, Debug)]
 pub(super) enum Others {
     All,
-    /// All but one of so many.
+    /// All but one of each group of this many.
     AllBut(u64),
-    /// Some, by their numbers, with keys that are nearly those of maps of this launch.
+    /// The slots with these numbers, with keys that nearly equal those of this launch's maps.
     Alike(BTreeMap<u64, Vec<u64>>),
 }
 
-/// The table and its slots: a map, the state of the slot, and its key. A search looks at eight slots in a row.
+/// The table and its slots: a map, the state of the slot, and its key. A search probes eight consecutive slots.
 const TABLE: &str = "__tileir_tensor_maps";
 const MAP: u64 = 128;
 const KEY: u64 = 144;
@@ -37,23 +39,26 @@ const SLOT: u64 = 256;
 const PROBES: u64 = 8;
 const BUSY: u64 = 1;
 const READY: u64 = 2;
-/// A pool, with the number of maps of an entry. Its state and as many bytes as a map has are in front of them.
+/// A pool; its name ends with the number of maps in an entry. Its state, padded to the size of a map, precedes the
+/// maps.
 const POOL: &str = "__tileir_borrowed_maps_";
 
-/// Bytes of an entry of a pool; none if the variable is no pool.
+/// Size of a pool's entry in bytes; `None` if the variable is not a pool.
 fn entry_bytes(variable: &str) -> Option<u64> {
     Some(MAP * (variable.strip_prefix(POOL)?.parse::<u64>().ok()? + 1))
 }
 
-/// Entries of a pool with which every launch ends: one, for which blocks wait, unless their agents borrow one each.
-/// Then blocks that have one entry could wait for each other, and a real pool has more entries than blocks run at once.
+/// The number of pool entries with which every launch completes. One suffices, because blocks wait for it, unless
+/// several agents of a block each borrow an entry: then blocks with one entry could wait for each other. A real pool
+/// has more entries than there are concurrent blocks.
 pub(super) fn entries_left(module: &Module, launch: &Launch) -> u64 {
     let stores = module.functions.iter().flat_map(|f| &f.body).any(|i| matches!(i.op, Op::BulkCommit));
     if stores { 2 * launch.grid.iter().map(|&n| u64::from(n)).product::<u64>() } else { 1 }
 }
 
-/// Keys that differ in one word from those in a table that a launch has filled, one for each word, in slots from the
-/// one on where it keeps the map. None if it keeps none, or if maps lie too close together for that.
+/// Takes a table that a launch has filled. Returns keys that differ from the table's in one word, one for each word,
+/// by slot, starting at the slot of the original map. `None` if the table has no maps, or if they are too close
+/// together for that.
 pub(super) fn alike(variables: &BTreeMap<String, Vec<u8>>) -> Option<BTreeMap<u64, Vec<u64>>> {
     let table = variables.get(TABLE)?;
     let word = |at: u64| table.get(at as usize..)?.first_chunk().map(|b| u64::from_le_bytes(*b));
@@ -62,7 +67,7 @@ pub(super) fn alike(variables: &BTreeMap<String, Vec<u8>>) -> Option<BTreeMap<u6
     let mut keys = BTreeMap::new();
     for slot in (0..slots).filter(|&slot| state(slot) == Some(READY)) {
         let key: Vec<u64> = (KEY..SLOT).step_by(8).filter_map(|at| word(slot * SLOT + at)).collect();
-        // Words behind the key are zero.
+        // The words after the key are zero.
         let length = key.iter().rposition(|&word| word != 0).map_or(0, |last| last + 1).min(PROBES as usize - 1);
         for changed in 0..length {
             let mut other = key.clone();
@@ -75,11 +80,11 @@ pub(super) fn alike(variables: &BTreeMap<String, Vec<u8>>) -> Option<BTreeMap<u6
     (!keys.is_empty()).then_some(keys)
 }
 
-/// A number in a variable: its offset, its bytes, and its value.
+/// A number in a variable: its offset, its size in bytes, and its value.
 type Word = (u64, u32, u64);
 
 impl Others {
-    /// The numbers of the slots that are taken, of so many.
+    /// The numbers of the occupied slots in a table with `slots` slots.
     fn taken(&self, slots: u64) -> Vec<u64> {
         match self {
             Others::All => (0..slots).collect(),
@@ -97,7 +102,7 @@ impl Others {
 }
 
 impl Table {
-    /// The module with its table so, if it has one. Where every eighth slot is free a search finds one.
+    /// The module with this table, if it has one. A search finds a free slot if every eighth slot is free.
     pub fn of(&self, module: &Module) -> Option<Module> {
         module.variables.iter().find(|v| v.name == TABLE)?;
         let mut variables = module.variables.clone();
@@ -110,7 +115,7 @@ impl Table {
         Some(module.with(variables, module.functions.clone()))
     }
 
-    /// What a variable of so many bytes holds before the launch, if it is the table or a pool; all else of it is zero.
+    /// The nonzero contents of a variable of `size` bytes before the launch, if it is the table or a pool.
     fn contents(&self, variable: &str, size: u64) -> Option<Vec<Word>> {
         if let Some(entry) = entry_bytes(variable) {
             return Some((self.left * entry..size).step_by(entry as usize).map(|at| (at, 4, BUSY)).collect());
@@ -122,7 +127,7 @@ impl Table {
         (variable == TABLE).then(|| self.others.taken(size / SLOT).into_iter().flat_map(slot).collect())
     }
 
-    /// Parts of a variable of so many bytes that hold the same after the launch.
+    /// The ranges of a variable of `size` bytes that must be unchanged after the launch.
     fn kept(&self, variable: &str, size: u64) -> Vec<Range<u64>> {
         if let Some(entry) = entry_bytes(variable) {
             let bytes = |n: u64| if n < self.left { MAP } else { entry };
@@ -134,7 +139,7 @@ impl Table {
         self.others.taken(size / SLOT).into_iter().map(|slot| slot * SLOT..(slot + 1) * SLOT).collect()
     }
 
-    /// What a launch has changed that it should have left as it was, if there is something.
+    /// Describes a part that a launch has changed although it must not; `None` if there is none.
     pub fn changed(&self, variables: &BTreeMap<String, Vec<u8>>) -> Option<String> {
         for (name, after) in variables {
             let Some(words) = self.contents(name, after.len() as u64) else { continue };
@@ -146,7 +151,7 @@ impl Table {
             for part in self.kept(name, after.len() as u64) {
                 let part = part.start as usize..part.end as usize;
                 if before[part.clone()] != after[part.clone()] {
-                    return Some(format!("bytes {} to {} of {name} are not what they were", part.start, part.end - 1));
+                    return Some(format!("bytes {} to {} of {name} have changed", part.start, part.end - 1));
                 }
             }
         }
@@ -161,7 +166,7 @@ mod tests {
     const SLOTS: u64 = 16;
     const POOL_OF_TWO: &str = "__tileir_borrowed_maps_2";
 
-    /// The variables as a table leaves them, of a module with one pool of four entries.
+    /// The variables with this table, of a module with one pool of four entries.
     fn before(table: &Table) -> BTreeMap<String, Vec<u8>> {
         let sizes = [(TABLE, SLOTS * SLOT), (POOL_OF_TWO, 4 * 3 * MAP), ("another", 8)];
         let bytes = |(name, size): (&str, u64)| {
@@ -180,12 +185,12 @@ mod tests {
         let some = Table { others: Others::AllBut(4), left: 0 };
         let alike = Table { others: Others::Alike(BTreeMap::from([(3, vec![7, 8])])), left: 0 };
         for (table, variable, at, is_kept) in [
-            // Maps of borrowed entries may be anything afterwards, but the entries are given back.
+            // Maps of borrowed entries may have changed, but the entries must have been returned.
             (&full, POOL_OF_TWO, MAP, false),
             (&full, POOL_OF_TWO, 0, true),
             (&full, POOL_OF_TWO, 16, true),
             (&full, POOL_OF_TWO, 3 * MAP + 4, true),
-            // Entries of others, with their maps.
+            // Entries of other launches, with their maps.
             (&full, POOL_OF_TWO, 2 * 3 * MAP, true),
             (&full, POOL_OF_TWO, 2 * 3 * MAP + MAP, true),
             (&some, POOL_OF_TWO, MAP, true),

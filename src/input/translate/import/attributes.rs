@@ -1,4 +1,4 @@
-//! Attributes, from numbers to constants and locations.
+//! Builds attributes: numbers, constants and locations.
 
 use super::{ImportError, Importer};
 use crate::dialect::ffi;
@@ -12,8 +12,7 @@ impl Importer<'_> {
         unsafe { mlirStringAttrGet(self.context, str_ref(self.wire.string(s))) }
     }
 
-    /// A string of the program, which is UTF-8 everywhere behind the reader; names in debug information may be
-    /// anything.
+    /// A string of the program. The code after the reader requires UTF-8, except for names in debug information.
     pub(super) fn utf8(&self, s: tile_bytecode::StringId, offset: usize) -> Result<MlirAttribute, ImportError> {
         match std::str::from_utf8(self.wire.string(s)) {
             Ok(_) => Ok(self.string(s)),
@@ -46,16 +45,16 @@ impl Importer<'_> {
         let stored = self.wire.constants.get(constant.index()).unwrap_or_default();
         let splat_i1 = if s == Scalar::I1 { uniform_bits(stored, elements) } else { None };
         let raw: &[u8] = match splat_i1 {
-            // MLIR's form of a uniform i1 value is a byte of all bits.
+            // MLIR stores a uniform i1 value as a byte of equal bits.
             Some(true) => &[0xFF],
             Some(false) => &[0],
             None => stored,
         };
-        // No attribute holds numbers of this type: it holds their bits.
+        // MLIR has no numbers of this type, so the attribute holds their bits.
         let ty = match s {
             Scalar::FNV8E5M3FNU => {
                 let bits = scalar_type(self.context, Scalar::I8);
-                // SAFETY: the types are alive, the first is a tile's, and the shape is copied.
+                // SAFETY: the types are alive, the first is a tile type, and the shape is copied.
                 unsafe {
                     let shape = ints(|d| ffi::tileir_cuda_tile_TileType_shape(ty, d));
                     ffi::tileir_cuda_tile_get_TileType(self.unknown, shape.len() as isize, shape.as_ptr(), bits)
@@ -63,7 +62,7 @@ impl Importer<'_> {
             }
             _ => ty,
         };
-        // SAFETY: the type is alive and shaped; the buffer is copied, or refused if its size does not fit.
+        // SAFETY: the type is alive and shaped; the buffer is copied, or rejected if its size does not fit.
         let attr = unsafe { mlirDenseElementsAttrRawBufferGet(ty, raw.len(), raw.as_ptr().cast()) };
         if attr.ptr.is_null() { self.refused(offset) } else { Ok(attr) }
     }
@@ -81,7 +80,7 @@ impl Importer<'_> {
         self.dense(self.types[ty.index()], *s, elements, constant, offset)
     }
 
-    /// A float attribute with exactly these bits: any conversion of the value could change a NaN.
+    /// A float attribute with exactly these bits, because a conversion of the value could change a NaN.
     pub(super) fn float(&self, ty: MlirType, s: Scalar, bits: u64) -> MlirAttribute {
         let raw = &bits.to_le_bytes()[..s.splat_bytes() as usize];
         let shape = [1i64];
@@ -100,7 +99,7 @@ impl Importer<'_> {
         }
     }
 
-    /// A self-contained attribute. Their nesting is bounded by the reader.
+    /// A self-contained attribute. The reader has bounded the nesting.
     pub(super) fn attr(&self, a: &Attr, offset: usize) -> Result<MlirAttribute, ImportError> {
         let l = self.unknown;
         // SAFETY: the context and all components are alive; strings and arrays are copied.
@@ -180,7 +179,7 @@ impl Importer<'_> {
                 mlirNamedAttributeGet(mlirIdentifierGet(self.context, str_ref(self.wire.string(*key))), value)
             });
         }
-        // SAFETY: the entries are alive; keys are unique, as the reader has checked.
+        // SAFETY: the entries are alive; the reader has checked that keys are unique.
         Ok(unsafe { mlirDictionaryAttrGet(self.context, entries.len() as isize, entries.as_ptr()) })
     }
 
@@ -210,7 +209,7 @@ impl Importer<'_> {
         MlirNamedAttribute { name, attribute: value }
     }
 
-    /// A debug attribute; null if it cannot be what it is used as. The reader has bounded their nesting.
+    /// A debug attribute; null if it has the wrong kind for its use. The reader has bounded the nesting.
     pub(super) fn debug_attr(&mut self, id: Option<DebugId>) -> MlirAttribute {
         let null = MlirAttribute { ptr: std::ptr::null() };
         let Some(id) = id else { return null };
@@ -219,10 +218,11 @@ impl Importer<'_> {
         }
         let wire = self.wire;
         let l = self.unknown;
-        // SAFETY: the context is alive; the constructors return null for null components and those of a wrong class.
+        // SAFETY: the context is alive; the constructors return null for components that are null or of a wrong
+        // class.
         let attr = unsafe {
             match &wire.debug[id.index()] {
-                // Records of the specification container were changed to public ones before.
+                // Records of the specification container have already been converted to public ones.
                 DebugAttr::Unknown
                 | DebugAttr::SpecCompileUnit { .. }
                 | DebugAttr::SpecLoc { .. }
@@ -279,12 +279,12 @@ impl Importer<'_> {
         if attr.ptr.is_null() {
             return self.unknown;
         }
-        // SAFETY: the reader lets only locations be used as such, and those attributes are locations in MLIR too.
+        // SAFETY: the reader accepts only locations here, and those attributes are locations in MLIR too.
         unsafe { mlirLocationFromAttribute(attr) }
     }
 }
 
-/// The value of all `elements` bits of a stored `i1` constant, if they agree.
+/// The common value of all `elements` bits of a stored `i1` constant, if they are equal.
 fn uniform_bits(stored: &[u8], elements: u64) -> Option<bool> {
     let first = stored.first()? & 1 == 1;
     if stored.len() == 1 && elements > 8 {

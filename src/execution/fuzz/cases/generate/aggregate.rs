@@ -1,4 +1,4 @@
-//! Reductions, scans and matrix products.
+//! Reductions, scans and dots.
 
 use super::{Generator, Need, Traits};
 use tile_interp::format::{self, Real, Round, encode};
@@ -27,7 +27,7 @@ impl Generator {
         }
     }
 
-    /// The op around a body that makes one value for each operand from pairs of arguments.
+    /// The op around a body that combines pairs of arguments into one value for each operand.
     pub(super) fn combine(
         &mut self,
         operands: &[Value],
@@ -71,7 +71,7 @@ impl Generator {
         let mut kinds = vec![];
         let mut identities = vec![];
         for _ in 0..if both { 2 } else { 1 } {
-            operands.push(self.operand(&t, Need::Tight));
+            operands.push(self.operand(&t, Need::Exact));
             let (low, high) = (1u64 << (n.width() - 1), n.mask() >> 1);
             let (kind, identity) = match self.rng.below(9) {
                 0 | 1 => (OpKind::AddI(Overflow::default()), 0),
@@ -99,8 +99,8 @@ impl Generator {
         let one = encode(Real::from_f64(1.0), n, Round::NearestEven).bits;
         let plain = FloatMode::default();
         let sum = self.rng.coin();
-        let need = if sum { Need::Small } else { Need::Tight };
-        let (kind, identity, loose) = match self.rng.below(4) {
+        let need = if sum { Need::Small } else { Need::Exact };
+        let (kind, identity, approximate) = match self.rng.below(4) {
             _ if sum => (OpKind::AddF(plain), 0, false),
             0 => (OpKind::MaxF { propagate_nan: self.rng.coin(), flush: false }, infinity | f.sign_bit(), false),
             1 => (OpKind::MinF { propagate_nan: self.rng.coin(), flush: false }, infinity, false),
@@ -109,18 +109,18 @@ impl Generator {
         };
         let v = self.operand(&t, need);
         let scalar = TileType::scalar(n);
-        self.combine(&[v], dim, scan, vec![identity], Traits { loose, small: false }, |g, pairs| {
+        self.combine(&[v], dim, scan, vec![identity], Traits { approximate, small: false }, |g, pairs| {
             let (a, b) = pairs[0];
             let (a, b) = if g.rng.coin() { (a, b) } else { (b, a) };
             vec![g.derive(kind, &[a, b], scalar)]
         });
     }
 
-    /// The largest element and the first place where it is.
+    /// The maximum element and the first index at which it occurs.
     fn arg_extremum(&mut self, shape: &[usize], dim: usize) {
         let n = self.rng.pick(&[Number::I32, Number::I16, Number::I64]);
         let t = TileType::of(shape, n);
-        let v = self.operand(&t, Need::Tight);
+        let v = self.operand(&t, Need::Exact);
         let at = self.indices(shape, Number::I32);
         let identities = vec![1u64 << (n.width() - 1), 0x7fff_ffff];
         let (scalar, index, i1) = (TileType::scalar(n), TileType::scalar(Number::I32), TileType::scalar(Number::I1));
@@ -141,7 +141,7 @@ impl Generator {
     fn recurrence(&mut self, shape: &[usize], dim: usize) {
         let n = self.rng.pick(&[Number::I32, Number::I64, Number::I16]);
         let t = TileType::of(shape, n);
-        let (a, b) = (self.operand(&t, Need::Tight), self.operand(&t, Need::Tight));
+        let (a, b) = (self.operand(&t, Need::Exact), self.operand(&t, Need::Exact));
         let scalar = TileType::scalar(n);
         let (add, mul) = (OpKind::AddI(Overflow::default()), OpKind::MulI(Overflow::default()));
         self.combine(&[a, b], dim, true, vec![1, 0], Traits::default(), |g, pairs| {
@@ -154,22 +154,22 @@ impl Generator {
 
     //===-- matrices --------------------------------------------------------//
 
-    pub(super) fn product(&mut self) {
+    pub(super) fn dot(&mut self) {
         let extent = |g: &mut Self| g.rng.pick(&[16usize, 16, 32, 64]);
         let (m, n, k) = (extent(self), extent(self), extent(self));
         let batch = self.rng.one_in(4).then(|| self.rng.pick(&[1usize, 2]));
         let shape = |x: usize, y: usize| batch.into_iter().chain([x, y]).collect::<Vec<_>>();
         match self.rng.below(5) {
             0 => {
-                let lhs = self.operand(&TileType::of(&shape(m, k), Number::I8), Need::Tight);
-                let rhs = self.operand(&TileType::of(&shape(k, n), Number::I8), Need::Tight);
+                let lhs = self.operand(&TileType::of(&shape(m, k), Number::I8), Need::Exact);
+                let rhs = self.operand(&TileType::of(&shape(k, n), Number::I8), Need::Exact);
                 let t = TileType::of(&shape(m, n), Number::I32);
-                let acc = self.operand(&t, Need::Tight);
+                let acc = self.operand(&t, Need::Exact);
                 let sign = |g: &mut Self| g.rng.pick(&[Signedness::Signed, Signedness::Unsigned]);
                 let kind = OpKind::MmaI { lhs: sign(self), rhs: sign(self) };
                 self.derive(kind, &[lhs, rhs, acc], t);
             }
-            1 => self.scaled_product(batch, m, n),
+            1 => self.scaled_dot(batch, m, n),
             _ => {
                 let from = self.rng.pick(&[
                     Number::F16,
@@ -186,20 +186,20 @@ impl Generator {
                     Number::F16 | Number::E4m3 | Number::E5m2 => self.rng.pick(&[Number::F16, Number::F32]),
                     _ => Number::F32,
                 };
-                // Small numbers make sums exact in any order.
-                let need = if self.rng.one_in(4) { Need::Tight } else { Need::Small };
+                // With small numbers, sums are exact in any order.
+                let need = if self.rng.one_in(4) { Need::Exact } else { Need::Small };
                 let lhs = self.operand(&TileType::of(&shape(m, k), from), need);
                 let rhs = self.operand(&TileType::of(&shape(k, n), from), need);
                 let t = TileType::of(&shape(m, n), to);
                 let acc = self.operand(&t, need);
                 let fast_acc = self.rng.one_in(6);
-                let loose = need == Need::Tight || fast_acc;
-                self.emit(OpKind::MmaF { fast_acc }, &[lhs, rhs, acc], t, Traits { loose, small: false });
+                let approximate = need == Need::Exact || fast_acc;
+                self.emit(OpKind::MmaF { fast_acc }, &[lhs, rhs, acc], t, Traits { approximate, small: false });
             }
         }
     }
 
-    fn scaled_product(&mut self, batch: Option<usize>, m: usize, n: usize) {
+    fn scaled_dot(&mut self, batch: Option<usize>, m: usize, n: usize) {
         let shape = |x: usize, y: usize| batch.into_iter().chain([x, y]).collect::<Vec<_>>();
         let k = self.rng.pick(&[32usize, 64]);
         let (from, scale, block) = match self.rng.below(5) {
@@ -217,7 +217,7 @@ impl Generator {
         for s in [shape(m, k / block), shape(k / block, n)] {
             let mut t = TileType::of(&s, scale);
             if scale == Number::E4m3 {
-                // Scales are not negative.
+                // Scales must not be negative.
                 t = t.with(Element::Number(Number::F32));
                 let v = self.load_input(&t, true);
                 let v = self.rearrange(OpKind::AbsF, &[v], t.clone());

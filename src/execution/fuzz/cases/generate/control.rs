@@ -17,11 +17,11 @@ impl Generator {
         }
     }
 
-    /// A scalar condition, different for each tile block or not.
+    /// A scalar condition, which may depend on the tile block.
     pub(super) fn condition(&mut self) -> Value {
         let n = self.rng.pick(&[Number::I32, Number::I32, Number::I64]);
         let t = TileType::scalar(n);
-        let a = if n == Number::I32 && self.rng.coin() { self.block_id } else { self.operand(&t, Need::Tight) };
+        let a = if n == Number::I32 && self.rng.coin() { self.block_id } else { self.operand(&t, Need::Exact) };
         let b = self.constant(&t, true);
         let kind = OpKind::CmpI {
             predicate: self.rng.pick(&Predicate::ALL),
@@ -30,7 +30,7 @@ impl Generator {
         self.derive(kind, &[a, b], TileType::scalar(Number::I1))
     }
 
-    /// Types of what a region gives.
+    /// Types of the values that a region yields.
     fn carried_types(&mut self) -> Vec<TileType> {
         let count = self.rng.below(3);
         (0..count)
@@ -41,7 +41,7 @@ impl Generator {
             .collect()
     }
 
-    /// Some ops.
+    /// Adds some ops.
     fn fill(&mut self) {
         for _ in 0..self.rng.range(1, 4) {
             if self.budget > 0 {
@@ -51,7 +51,7 @@ impl Generator {
     }
 
     fn values_of(&mut self, types: &[TileType]) -> Vec<Value> {
-        types.iter().map(|t| self.operand(t, Need::Tight)).collect()
+        types.iter().map(|t| self.operand(t, Need::Exact)).collect()
     }
 
     fn tiles(types: &[TileType]) -> Vec<(Type, Traits)> {
@@ -77,7 +77,7 @@ impl Generator {
         self.emit_all(OpKind::If, &[condition], &Self::tiles(&types), regions);
     }
 
-    /// A branch that leaves by `kind` in one of its arms.
+    /// A branch that leaves with `kind` in one of its regions.
     fn exit(&mut self, condition: Value, kind: OpKind, types: &[TileType]) {
         let leaving = self.block(vec![], |g| {
             if g.rng.coin() && g.budget > 0 {
@@ -137,7 +137,7 @@ impl Generator {
         self.emit_all(OpKind::For { unsigned }, &operands, &Self::tiles(&types), vec![body]);
     }
 
-    /// A loop that ends after a few rounds at the latest.
+    /// A loop that ends after a bounded number of iterations.
     fn repeat(&mut self) {
         let i32 = TileType::scalar(Number::I32);
         let types = self.carried_types();

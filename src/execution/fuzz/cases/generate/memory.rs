@@ -1,20 +1,20 @@
-//! Memory: what programs read, what they leave, and accesses that only tokens order.
+//! Memory: inputs, outputs, and accesses that only tokens order.
 
 use super::{Generator, Need, Traits, storable};
 use crate::case::Parameter;
 use tile_interp::program::{AccessOrder, Global, OpKind, Order, Overflow, Predicate, Scope, Signedness, Update, Value};
-use tile_interp::types::{Cut, Element, Number, Padding, TensorType, TileType, Type, ViewType};
+use tile_interp::types::{Element, Number, Padding, TensorType, TileType, Tiling, Type, ViewType};
 
-/// A piece of memory that a tile block has for itself.
+/// Memory that belongs to one tile block.
 struct Area {
     /// The buffer's address.
     pointer: Value,
     number: Number,
-    /// Elements; a power of two.
+    /// Number of elements; a power of two.
     count: usize,
-    /// Whether each tile block has a part of the buffer, or a buffer of its own.
+    /// Whether the tile blocks share one buffer, of which each has a part.
     shared: bool,
-    /// The last write, and the reads since.
+    /// The token of the last write, and the tokens of the reads since.
     written: Option<Value>,
     read: Vec<Value>,
 }
@@ -37,13 +37,13 @@ impl Generator {
         self.access(&[Order::Weak, Order::Weak, Order::Weak, Order::Relaxed, Order::Release])
     }
 
-    /// Updates that other tile blocks see.
+    /// Ordering and scope of updates that other tile blocks can observe.
     fn atomic_access(&mut self) -> AccessOrder {
         let order = self.rng.pick(&[Order::Relaxed, Order::Acquire, Order::Release, Order::AcqRel]);
         AccessOrder { order, scope: Some(self.rng.pick(&[Scope::Device, Scope::System])) }
     }
 
-    /// An op that gives a tile and a token, or a token only.
+    /// An access that returns a tile and a token, or only a token.
     fn emit_access(&mut self, kind: OpKind, operands: &[Value], tile: Option<(TileType, Traits)>) -> Vec<Value> {
         let mut results: Vec<(Type, Traits)> = tile.into_iter().map(|(t, traits)| (t.into(), traits)).collect();
         results.push((Type::Token, Traits::default()));
@@ -58,7 +58,7 @@ impl Generator {
         if self.rng.one_in(10) {
             let number = self.emit(OpKind::PtrToInt, &[base], TileType::scalar(Number::I64), Traits::default());
             base = self.emit(OpKind::IntToPtr, &[number], t.clone(), Traits::default());
-            // Where a buffer lies is nobody's business.
+            // The program's results must not depend on the address of a buffer.
             self.scopes.iter_mut().for_each(|s| s.retain(|v| *v != number));
         }
         let all = self.splat(base, &shape);
@@ -82,7 +82,7 @@ impl Generator {
         let (mut pointer, count) = if self.rng.one_in(10) {
             (self.global(n, count.min(256), small), count.min(256))
         } else if !small && self.rng.one_in(10) {
-            // Memory of another type of the same size.
+            // A buffer of another type with the same element size.
             let others: Vec<Number> = Number::ALL
                 .into_iter()
                 .filter(|o| o.stored_bits() == n.stored_bits() && storable(Element::Number(*o)))
@@ -113,15 +113,15 @@ impl Generator {
         let masked = self.rng.one_in(3);
         if masked {
             let i1 = t.with(Element::Number(Number::I1));
-            let mask = self.operand(&i1, Need::Tight);
+            let mask = self.operand(&i1, Need::Exact);
             let padding = self.constant(t, small);
             operands.extend([mask, padding]);
         }
         let kind = OpKind::LoadPtr { access, mask: masked, padding: masked, token: false };
-        self.emit_access(kind, &operands, Some((t.clone(), Traits { loose: false, small })))[0]
+        self.emit_access(kind, &operands, Some((t.clone(), Traits { approximate: false, small })))[0]
     }
 
-    /// The address of a variable with an initial value.
+    /// The address of a global with an initial value.
     fn global(&mut self, n: Number, count: usize, small: bool) -> Value {
         let mut values = vec![];
         for _ in 0..count {
@@ -134,7 +134,7 @@ impl Generator {
         self.emit(OpKind::GetGlobal(name), &[], TileType::new(&[], Element::Pointer(n)), Traits::default())
     }
 
-    /// A size that the type says, or an operand.
+    /// A size that is static in the type, or a dynamic operand.
     fn size(&mut self, n: u64, dynamic: &mut Vec<u64>) -> Option<u64> {
         if self.rng.coin() {
             return Some(n);
@@ -143,14 +143,15 @@ impl Generator {
         None
     }
 
-    /// A view of a tensor with these extents at `base`; its dimensions are walked as `map` says.
+    /// A view of a tensor with these extents at `base`. `map` gives the tensor dimension for each dimension of the
+    /// tile.
     fn view(
         &mut self,
         base: Value,
         n: Number,
         extents: &[u64],
         tile: &[usize],
-        cut: Cut,
+        tiling: Tiling,
         padding: Option<Padding>,
     ) -> Value {
         let mut strides = vec![1; extents.len()];
@@ -171,7 +172,7 @@ impl Generator {
             &[(Type::Tensor(tensor.clone()), Traits::default())],
             vec![],
         )[0];
-        let view = ViewType { tile: tile.to_vec(), tensor, cut, padding };
+        let view = ViewType { tile: tile.to_vec(), tensor, tiling, padding };
         self.emit_all(OpKind::MakeView, &[t], &[(Type::View(view), Traits::default())], vec![])[0]
     }
 
@@ -185,7 +186,7 @@ impl Generator {
         map
     }
 
-    /// One index of each dimension below its bound, as scalars of one type.
+    /// One index below its bound for each dimension, as scalars of one type.
     fn some_indices(&mut self, spaces: &[u64]) -> Vec<Value> {
         let n = self.rng.pick(&[Number::I32, Number::I32, Number::I64]);
         let mut out = vec![];
@@ -199,12 +200,12 @@ impl Generator {
     fn load_view(&mut self, t: &TileType, n: Number, small: bool) -> Value {
         let tile = t.shape.clone();
         let rank = tile.len();
-        // Extents along the dimensions of the tile, mostly with a tile that sticks out.
+        // Extents along the dimensions of the tile. The last tile is usually partly outside.
         let mut along: Vec<u64> = vec![];
         for d in &tile {
             let tiles = 1 + self.rng.below(2) as u64;
-            let cut = if self.rng.coin() { self.rng.below(*d) as u64 } else { 0 };
-            along.push(*d as u64 * tiles - cut);
+            let short = if self.rng.coin() { self.rng.below(*d) as u64 } else { 0 };
+            along.push(*d as u64 * tiles - short);
         }
         let map = self.permutation(rank);
         let mut extents = vec![0; rank];
@@ -214,34 +215,34 @@ impl Generator {
         let padding = Some(if n.is_integer() || n == Number::E8m0 || small {
             Padding::Zero
         } else if n == Number::E5m3 {
-            // Nothing says what stands for a number below zero.
+            // The format has no negative numbers, and their conversion is not defined.
             self.rng.pick(&[Padding::Zero, Padding::NegZero, Padding::Nan, Padding::PosInf])
         } else {
             self.rng.pick(&Padding::ALL)
         });
         let (base, _) = self.input(n, extents.iter().product::<u64>() as usize, small);
-        let traits = Traits { loose: false, small };
+        let traits = Traits { approximate: false, small };
         let access = self.load_access();
-        let (cut, indices) = match self.rng.below(4) {
+        let (tiling, indices) = match self.rng.below(4) {
             0 => {
                 let steps: Vec<u64> = tile.iter().map(|d| 1 + self.rng.below(2 * d) as u64).collect();
                 let spaces: Vec<u64> = along.iter().zip(&steps).map(|(a, s)| a.div_ceil(*s)).collect();
-                (Cut::Strided { steps, dim_map: map }, self.some_indices(&spaces))
+                (Tiling::Strided { steps, dim_map: map }, self.some_indices(&spaces))
             }
             1 => {
-                // Rows in any order; the others by their first element.
+                // Rows in any order; the other dimensions by the index of the first element.
                 let sparse_dim = self.rng.below(rank);
                 let mut indices = self.some_indices(&extents_of_gather(&extents));
                 let rows = self.rows(tile[sparse_dim], extents_of_gather(&extents)[sparse_dim]);
                 indices[sparse_dim] = rows;
-                (Cut::GatherScatter { sparse_dim }, indices)
+                (Tiling::GatherScatter { sparse_dim }, indices)
             }
             _ => {
                 let spaces: Vec<u64> = along.iter().zip(&tile).map(|(a, d)| a.div_ceil(*d as u64)).collect();
-                (Cut::Partition { dim_map: map }, self.some_indices(&spaces))
+                (Tiling::Partition { dim_map: map }, self.some_indices(&spaces))
             }
         };
-        let view = self.view(base, n, &extents, &tile, cut, padding);
+        let view = self.view(base, n, &extents, &tile, tiling, padding);
         if self.rng.one_in(8) {
             self.queries(view, rank);
         }
@@ -270,12 +271,12 @@ impl Generator {
         self.emit_access(kind, &[pointers], Some((t, Traits::default())))[0]
     }
 
-    /// Extents of a view and its tensor, which become operands of what follows.
+    /// Queries the extents of a view and its tensor, which become operands of later ops.
     fn queries(&mut self, view: Value, rank: usize) {
         let n = self.rng.pick(&[Number::I32, Number::I64]);
         let results = vec![(Type::Tile(TileType::scalar(n)), Traits::default()); rank];
-        let Type::View(ViewType { cut, .. }) = self.entry.ty(view).clone() else { return };
-        if !matches!(cut, Cut::GatherScatter { .. }) {
+        let Type::View(ViewType { tiling, .. }) = self.entry.ty(view).clone() else { return };
+        if !matches!(tiling, Tiling::GatherScatter { .. }) {
             self.emit_all(OpKind::GetIndexSpaceShape, &[view], &results, vec![]);
         }
         let tensor = self.open.iter().flatten().rev().find(|op| op.results == [view]).map(|op| op.operands[0]);
@@ -292,7 +293,7 @@ impl Generator {
         self.parameter(pointer, Parameter::Buffer { number: n, bytes }, Traits::default())
     }
 
-    /// Stores a tile into a buffer of its own.
+    /// Stores a tile into a separate buffer.
     pub(super) fn store_output(&mut self, v: Value) {
         let t = self.ty(v);
         let Element::Number(n) = t.element else { return };
@@ -317,7 +318,7 @@ impl Generator {
         self.emit_access(OpKind::StorePtr { access, mask, token: false }, &operands, None);
     }
 
-    /// Indices in the part of a buffer that the tile block has for itself.
+    /// Indices in the tile block's part of a buffer.
     fn own_part(&mut self, local: Value, count: usize) -> Value {
         let scalar = TileType::scalar(Number::I32);
         let size = self.scalar(Number::I32, count as u64);
@@ -327,7 +328,7 @@ impl Generator {
         self.derive(OpKind::AddI(Overflow::default()), &[local, start], t)
     }
 
-    /// A mask: all indices below some bound.
+    /// A mask of all indices below some bound.
     fn some_lanes(&mut self, index: Value, count: usize) -> Value {
         let t = self.ty(index);
         let bound = 1 + self.rng.below(count) as u64;
@@ -341,25 +342,25 @@ impl Generator {
         let tile = t.shape.clone();
         let rank = tile.len();
         let map = self.permutation(rank);
-        // Tile blocks lie side by side along one dimension.
+        // Tile blocks are adjacent along one dimension.
         let blocked = self.rng.below(rank);
         let mut extents = vec![0; rank];
         for (d, m) in map.iter().enumerate() {
             let tiles = if d == blocked { self.blocks() } else { 1 };
-            let cut = if self.rng.one_in(3) { self.rng.below(tile[d]) } else { 0 };
-            extents[*m] = (tile[d] * tiles - cut) as u64;
+            let short = if self.rng.one_in(3) { self.rng.below(tile[d]) } else { 0 };
+            extents[*m] = (tile[d] * tiles - short) as u64;
         }
         let base = self.output(n, extents.iter().product::<u64>() as usize);
         let zero = self.scalar(Number::I32, 0);
         let indices = (0..rank).map(|d| if d == blocked { self.block_id } else { zero });
         let indices: Vec<Value> = indices.collect();
-        let cut = if self.rng.one_in(3) {
+        let tiling = if self.rng.one_in(3) {
             let steps = tile.iter().map(|d| *d as u64).collect();
-            Cut::Strided { steps, dim_map: map }
+            Tiling::Strided { steps, dim_map: map }
         } else {
-            Cut::Partition { dim_map: map }
+            Tiling::Partition { dim_map: map }
         };
-        let view = self.view(base, n, &extents, &tile, cut, None);
+        let view = self.view(base, n, &extents, &tile, tiling, None);
         let operands: Vec<Value> = [v, view].into_iter().chain(indices).collect();
         let access = self.store_access();
         self.emit_access(OpKind::StoreView { access, token: false, inbounds: vec![] }, &operands, None);
@@ -369,7 +370,7 @@ impl Generator {
 
     pub(super) fn memory_op(&mut self) {
         if self.loops > 0 {
-            // Iterations are not ordered.
+            // Iterations are not ordered by tokens.
             let t = TileType::of(&self.shape(), self.rng.pick(&[Number::F32, Number::I32]));
             self.load_input(&t, false);
             return;
@@ -407,10 +408,10 @@ impl Generator {
         area
     }
 
-    /// Reads and writes of the same memory in different ways, with the tokens that make them right.
+    /// Reads and writes of the same memory in different ways, ordered by tokens.
     fn chain(&mut self) {
         let mut area = self.area();
-        let shape = self.cut(area.count);
+        let shape = self.area_shape(area.count);
         for _ in 0..self.rng.range(2, 4) {
             let t = TileType::of(&shape, area.number);
             match self.rng.below(5) {
@@ -424,7 +425,7 @@ impl Generator {
                 }
             }
         }
-        let other = self.cut(area.count);
+        let other = self.area_shape(area.count);
         let t = TileType::of(&other, area.number);
         let v = self.load_area(&mut area, &t);
         if self.rng.coin() {
@@ -432,8 +433,8 @@ impl Generator {
         }
     }
 
-    /// So many elements in a shape.
-    fn cut(&mut self, count: usize) -> Vec<usize> {
+    /// A shape with `count` elements.
+    fn area_shape(&mut self, count: usize) -> Vec<usize> {
         let rows = 1usize << self.rng.below(count.ilog2() as usize + 1);
         if self.rng.coin() { vec![count] } else { vec![rows, count / rows] }
     }
@@ -449,14 +450,14 @@ impl Generator {
         let access = self.load_access();
         let kind = OpKind::LoadPtr { access, mask: false, padding: false, token: area.written.is_some() };
         let operands: Vec<Value> = [pointers].into_iter().chain(area.written).collect();
-        // What was stored may be approximate.
-        let loose = t.element.number().is_some_and(Number::is_float);
-        let out = self.emit_access(kind, &operands, Some((t.clone(), Traits { loose, small: false })));
+        // The stored values may be approximate.
+        let approximate = t.element.number().is_some_and(Number::is_float);
+        let out = self.emit_access(kind, &operands, Some((t.clone(), Traits { approximate, small: false })));
         area.read.push(out[1]);
         out[0]
     }
 
-    /// What a write has to wait for.
+    /// The token that a write must follow.
     fn before_write(&mut self, area: &mut Area) -> Option<Value> {
         let mut tokens: Vec<Value> = area.written.into_iter().collect();
         tokens.append(&mut area.read);
@@ -481,22 +482,23 @@ impl Generator {
         area.written = Some(self.emit_access(kind, &operands, None)[0]);
     }
 
-    /// An atomic update of elements that nobody else touches: what was there is known.
+    /// An atomic update of elements that no other access touches, so the old values are known.
     fn update_area(&mut self, area: &mut Area, t: &TileType) {
         let pointers = self.area_pointers(area, &t.shape);
         let token = self.before_write(area);
         let access = self.atomic_access();
-        let v = self.operand(t, Need::Tight);
+        let v = self.operand(t, Need::Exact);
         let has_token = token.is_some();
-        let loose = t.element == Element::Number(Number::F32);
-        let result = Some((t.clone(), Traits { loose, small: false }));
+        let approximate = t.element == Element::Number(Number::F32);
+        let result = Some((t.clone(), Traits { approximate, small: false }));
         let out = if self.rng.one_in(3) {
-            let cmp = self.operand(t, Need::Tight);
+            let cmp = self.operand(t, Need::Exact);
             let kind = OpKind::AtomicCas { access, mask: false, token: has_token };
             let operands: Vec<Value> = [pointers, cmp, v].into_iter().chain(token).collect();
             self.emit_access(kind, &operands, result)
         } else {
-            let update = if loose { self.rng.pick(&[Update::AddF, Update::Xchg]) } else { self.integer_update(true) };
+            let update =
+                if approximate { self.rng.pick(&[Update::AddF, Update::Xchg]) } else { self.integer_update(true) };
             let kind = OpKind::AtomicRmw { access, update, mask: false, token: has_token };
             let operands: Vec<Value> = [pointers, v].into_iter().chain(token).collect();
             self.emit_access(kind, &operands, result)
@@ -510,7 +512,7 @@ impl Generator {
         self.rng.pick(&all)
     }
 
-    /// A type, and an update of it whose order does not matter.
+    /// A type, and an atomic update on it that commutes.
     fn commuting(&mut self) -> (Number, Update) {
         match self.rng.below(3) {
             0 => (self.rng.pick(&[Number::F32, Number::F64, Number::F16, Number::Bf16]), Update::AddF),
@@ -518,7 +520,7 @@ impl Generator {
         }
     }
 
-    /// Atomic updates that meet at the same elements.
+    /// Atomic updates of shared elements.
     fn update(&mut self) {
         let (n, update) = self.commuting();
         let count = 1usize << self.rng.below(6);
@@ -526,21 +528,21 @@ impl Generator {
         let shape = self.shape();
         let t = TileType::of(&shape, n);
         let i = TileType::of(&shape, Number::I32);
-        let any = self.operand(&i, Need::Tight);
+        let any = self.operand(&i, Need::Exact);
         let mask = self.constant_of(&i, count as u64 - 1);
         let index = self.derive(OpKind::AndI, &[any, mask], i);
         let pointers = self.pointers(base, index);
-        let v = self.operand(&t, if update == Update::AddF { Need::Small } else { Need::Tight });
+        let v = self.operand(&t, if update == Update::AddF { Need::Small } else { Need::Exact });
         let access = self.atomic_access();
         let mut operands = vec![pointers, v];
         let mask = self.rng.one_in(3);
         if mask {
             let i1 = t.with(Element::Number(Number::I1));
-            operands.push(self.operand(&i1, Need::Tight));
+            operands.push(self.operand(&i1, Need::Exact));
         }
         let kind = OpKind::AtomicRmw { access, update, mask, token: false };
         let before = self.scopes.last().map_or(0, Vec::len);
-        self.emit_access(kind, &operands, Some((t, Traits { loose: true, small: false })));
+        self.emit_access(kind, &operands, Some((t, Traits { approximate: true, small: false })));
         // The old values depend on the order.
         if let Some(scope) = self.scopes.last_mut() {
             scope.truncate(before);
@@ -556,17 +558,17 @@ impl Generator {
         let t = TileType::of(&shape, n);
         let extents: Vec<u64> = shape.iter().map(|d| *d as u64 - self.rng.below(*d) as u64 / 2).collect();
         let base = self.output(n, extents.iter().product::<u64>() as usize);
-        let cut = Cut::Partition { dim_map: (0..shape.len()).collect() };
-        let view = self.view(base, n, &extents, &shape, cut, None);
+        let tiling = Tiling::Partition { dim_map: (0..shape.len()).collect() };
+        let view = self.view(base, n, &extents, &shape, tiling, None);
         let indices = self.some_indices(&vec![1; shape.len()]);
-        let v = self.operand(&t, if update == Update::AddF { Need::Small } else { Need::Tight });
+        let v = self.operand(&t, if update == Update::AddF { Need::Small } else { Need::Exact });
         let access = AccessOrder { order: Order::Relaxed, scope: Some(Scope::Device) };
         let operands: Vec<Value> = [view].into_iter().chain(indices).chain([v]).collect();
         self.emit_access(OpKind::AtomicRedView { access, update, token: false, inbounds: vec![] }, &operands, None);
     }
 }
 
-/// The index space of a view whose indices count elements.
+/// The index space of a gather/scatter view, whose indices count elements.
 fn extents_of_gather(extents: &[u64]) -> Vec<u64> {
     extents.to_vec()
 }

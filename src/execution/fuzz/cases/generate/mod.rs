@@ -1,22 +1,23 @@
 //! Random programs.
 //!
-//! A program grows op by op. Operands come from what is in scope, or are made where nothing fits, so that every
-//! program passes the verifier. Undefined behaviour is kept out in two ways: divisors are made odd, indices are taken
-//! modulo the extent, and so on; and what slips through (a broken promise of no overflow, above all) is found by
-//! running the interpreter and taken away ([`repair`]).
+//! A program is generated op by op. Operands are values in scope, or new values if none fits, so every program passes
+//! the verifier. Most undefined behavior is avoided: divisors are made odd, indices are taken modulo the extent, and
+//! so on. The remaining undefined behavior (mostly broken promises of no overflow) is found by running the
+//! interpreter and then removed ([`repair`]).
 //!
-//! A generated program is deterministic, whatever its tokens leave open: each tile block writes to elements of its own,
-//! accesses of one element are ordered by tokens unless they are atomic and commute, and the old values that atomic
-//! updates give are used only where no other update touches the element.
+//! A generated program is deterministic. Each tile block writes to separate elements, and accesses to one element are
+//! ordered by tokens unless they are atomic and commute. The old values that atomic updates return are used only if
+//! no other update touches the element.
 //!
-//! Approximate results ([`Traits::loose`]) go into few other ops: the interpreter would not know what those compute.
+//! Approximate results ([`Traits::approximate`]) are operands of few other ops, because the interpreter could not
+//! determine their results.
 
 mod aggregate;
 mod control;
+mod dots;
 mod memory;
 mod nests;
 mod ops;
-mod products;
 mod values;
 
 use crate::case::{Case, Meaning, Parameter};
@@ -27,25 +28,25 @@ use tile_interp::machine::{Cause, Limits};
 use tile_interp::program::{Block, Entry, Op, OpKind, Overflow, Program, Value};
 use tile_interp::types::{Element, Number, Shape, TileType, Type};
 
-/// What the generator knows of a value.
+/// The generator's knowledge about a value.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Traits {
-    /// Known approximately only.
-    loose: bool,
+    /// Known only approximately.
+    approximate: bool,
     /// Integers, or floats with integral values, of magnitude at most eight.
     small: bool,
 }
 
-/// What an operand has to be.
+/// The requirement on an operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Need {
     Any,
     /// Not approximate.
-    Tight,
+    Exact,
     Small,
 }
 
-/// A buffer that is only read.
+/// A read-only buffer.
 struct Input {
     pointer: Value,
     number: Number,
@@ -59,48 +60,48 @@ struct Generator {
     entry: Entry,
     parameters: Vec<Parameter>,
     grid: [u32; 3],
-    /// Ops of the blocks that are open, from the entry's inwards.
+    /// Ops of the open blocks, from the entry's inward.
     open: Vec<Vec<Op>>,
-    /// Values of each open block.
+    /// Values in scope of each open block.
     scopes: Vec<Vec<Value>>,
     traits: Vec<Traits>,
-    /// Shapes that the program is about.
+    /// The shapes that the program prefers.
     shapes: Vec<Shape>,
     inputs: Vec<Input>,
     /// The number of the tile block, as i32.
     block_id: Value,
-    /// Loops around the current place.
+    /// Number of enclosing loops.
     loops: usize,
-    /// Ops that may still be made.
+    /// Number of ops that may still be added.
     budget: usize,
 }
 
-/// The number types that arithmetic knows.
+/// The number types with arithmetic.
 const FLOATS: [Number; 4] = [Number::F32, Number::F16, Number::Bf16, Number::F64];
 const INTEGERS: [Number; 5] = [Number::I32, Number::I64, Number::I16, Number::I8, Number::I1];
 const STORAGE: [Number; 5] = [Number::E4m3, Number::E5m2, Number::E5m3, Number::Tf32, Number::E8m0];
 
-/// The case of a number. Undefined behaviour that could not be repaired gives none.
+/// The case of a seed; `None` if its undefined behavior could not be repaired.
 pub fn generate(seed: u64) -> Option<Case> {
     generate_with_meaning(seed).map(|(case, _)| case)
 }
 
-/// What the program of a number is about.
+/// The kind of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Anything.
+    /// Arbitrary ops.
     Mixed,
-    /// Products of tiles of views.
-    Products,
-    /// Nests of loops and branches with products at every level.
+    /// Dots of tiles of views.
+    Dots,
+    /// Nested loops and branches with dots at every level.
     Nests,
 }
 
 impl Kind {
-    /// Decided apart, so that no program depends on the share that others have.
+    /// Each kind is decided independently, so a program does not change if the share of another kind does.
     pub fn of(seed: u64) -> Kind {
         if Rng::new(!seed).one_in(16) {
-            Kind::Products
+            Kind::Dots
         } else if Rng::new(seed.rotate_left(32)).one_in(16) {
             Kind::Nests
         } else {
@@ -109,18 +110,18 @@ impl Kind {
     }
 }
 
-/// The case of a number, and what it means, which the generator finds out in any case.
+/// As [`generate`], with the expected results, which the generator computes anyway.
 pub fn generate_with_meaning(seed: u64) -> Option<(Case, Meaning)> {
     let mut g = Generator::new(Rng::new(seed));
     match Kind::of(seed) {
         Kind::Mixed => g.program(),
-        Kind::Products => g.products_of_views(),
+        Kind::Dots => g.dots_of_views(),
         Kind::Nests => g.nest(),
     }
     repair(g.finish())
 }
 
-/// Takes away what makes a case undefined.
+/// Removes undefined behavior from a case.
 fn repair(mut case: Case) -> Option<(Case, Meaning)> {
     let limits = Limits { ops: Some(2_000_000), time: Some(Duration::from_secs(20)), races: true, ..Limits::default() };
     for _ in 0..40 {
@@ -146,7 +147,7 @@ fn repair(mut case: Case) -> Option<(Case, Meaning)> {
     None
 }
 
-/// An op of the same shape that promises less.
+/// Weakens the promises of an op.
 fn defuse(kind: &mut OpKind) -> bool {
     match kind {
         OpKind::AddI(o) | OpKind::SubI(o) | OpKind::MulI(o) | OpKind::ShlI(o) | OpKind::NegI(o) | OpKind::TruncI(o) => {
@@ -162,7 +163,7 @@ fn defuse(kind: &mut OpKind) -> bool {
     }
 }
 
-/// Every op, from the outside in.
+/// Visits every op in pre-order.
 pub fn visit(block: &mut Block, f: &mut impl FnMut(&mut Op)) {
     for op in &mut block.ops {
         f(op);
@@ -225,7 +226,7 @@ impl Generator {
         self.entry.ty(v).tile().cloned().unwrap_or_else(|| TileType::scalar(Number::I32))
     }
 
-    /// Appends an op; its results are in scope.
+    /// Appends an op and puts its results in scope.
     fn emit_all(
         &mut self,
         kind: OpKind,
@@ -255,16 +256,16 @@ impl Generator {
         self.emit_all(kind, operands, &[(result.into(), traits)], vec![])[0]
     }
 
-    /// An op whose result is known as well as its operands together.
+    /// An op whose result is known as exactly as its operands.
     fn derive(&mut self, kind: OpKind, operands: &[Value], result: TileType) -> Value {
-        let loose = operands.iter().any(|v| self.traits[v.index()].loose);
-        self.emit(kind, operands, result, Traits { loose, small: false })
+        let approximate = operands.iter().any(|v| self.traits[v.index()].approximate);
+        self.emit(kind, operands, result, Traits { approximate, small: false })
     }
 
-    /// An op that moves elements.
+    /// An op that only moves elements.
     fn rearrange(&mut self, kind: OpKind, operands: &[Value], result: TileType) -> Value {
         let all = |f: fn(&Traits) -> bool, g: &Self| operands.iter().all(|v| f(&g.traits[v.index()]));
-        let traits = Traits { loose: !all(|t| !t.loose, self), small: all(|t| t.small, self) };
+        let traits = Traits { approximate: !all(|t| !t.approximate, self), small: all(|t| t.small, self) };
         self.emit(kind, operands, result, traits)
     }
 
@@ -295,12 +296,12 @@ impl Generator {
         let t = self.traits[v.index()];
         match need {
             Need::Any => true,
-            Need::Tight => !t.loose,
+            Need::Exact => !t.approximate,
             Need::Small => t.small,
         }
     }
 
-    /// A tile in scope that `wanted` accepts, recent ones first.
+    /// A tile in scope that `wanted` accepts. Prefers recent ones.
     fn find(&mut self, need: Need, wanted: impl Fn(&TileType) -> bool) -> Option<Value> {
         let all: Vec<Value> = self
             .scopes
@@ -317,7 +318,7 @@ impl Generator {
         Some(all[start + self.rng.below(all.len() - start)])
     }
 
-    /// A value of a type, from what there is or new.
+    /// A value of the given type, either existing or new.
     fn operand(&mut self, t: &TileType, need: Need) -> Value {
         if !self.rng.one_in(4)
             && let Some(v) = self.find(need, |u| u == t)
@@ -351,7 +352,7 @@ impl Generator {
         self.end(OpKind::Return, &[]);
     }
 
-    /// `x + gx * (y + gy * z)` of the tile block's position.
+    /// Computes `x + gx * (y + gy * z)` from the tile block's position.
     fn block_number(&mut self) {
         let i32 = TileType::scalar(Number::I32);
         let results = [(); 3].map(|_| (Type::Tile(i32.clone()), Traits::default()));
@@ -377,14 +378,14 @@ impl Generator {
             48..58 => self.conversion(),
             58..70 => self.shape_op(),
             70..76 => self.aggregate(),
-            76..79 => self.product(),
+            76..79 => self.dot(),
             79..86 => self.memory_op(),
             86..89 => self.remark(),
             _ => self.control(),
         }
     }
 
-    /// Stores what was computed last, and some of the rest, so that it matters.
+    /// Stores the last results and some of the others, so that the ops are observable.
     fn store_results(&mut self) {
         let candidates: Vec<Value> = self.scopes[0]
             .iter()
@@ -410,7 +411,7 @@ impl Generator {
     }
 }
 
-/// Whether memory can hold elements one by one.
+/// Whether elements can be stored individually.
 fn storable(e: Element) -> bool {
     match e {
         Element::Number(n) => !matches!(n, Number::I4 | Number::E2m1),
@@ -423,7 +424,7 @@ mod tests {
     use super::*;
     use crate::case::census;
 
-    /// Nearly every number has a program whose results can be compared.
+    /// Checks that nearly every seed has a program whose results can be compared.
     #[test]
     fn programs_have_a_meaning() {
         let limits =

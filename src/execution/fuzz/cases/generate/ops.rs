@@ -1,4 +1,4 @@
-//! Elementwise ops, conversions, shapes, and remarks to the compiler.
+//! Elementwise ops, conversions, shape ops, assumptions, assertions and prints.
 
 use super::{FLOATS, Generator, INTEGERS, Need, STORAGE, Traits};
 use tile_interp::program::{FloatMode, OpKind, Overflow, Predicate, Promise, Rounding, Signedness, Value};
@@ -29,7 +29,7 @@ impl Generator {
         FloatMode { rounding: self.rng.pick(&modes), flush: n == Number::F32 && self.rng.one_in(4) }
     }
 
-    /// A type that is in use, or any.
+    /// A type that is in use, or a random one.
     fn tile_of(&mut self, numbers: &[Number]) -> TileType {
         let found = self.find(Need::Any, |t| t.element.number().is_some_and(|n| numbers.contains(&n)));
         match found {
@@ -47,9 +47,9 @@ impl Generator {
         let mode = self.mode(n);
         let f32 = n == Number::F32;
         let exact = Traits::default();
-        let loose = Traits { loose: true, small: false };
+        let approximate = Traits { approximate: true, small: false };
         let choice = self.rng.below(22);
-        // Ops that pass approximate operands on.
+        // Ops that propagate approximate operands.
         let pick = |g: &mut Self| g.operand(&t, Need::Any);
         match choice {
             0..8 => {
@@ -77,39 +77,38 @@ impl Generator {
             }
             _ => {}
         }
-        let a = self.operand(&t, Need::Tight);
+        let a = self.operand(&t, Need::Exact);
         match choice {
             10 => {
                 let kind = if self.rng.coin() { OpKind::Ceil } else { OpKind::Floor };
                 self.emit(kind, &[a], t, exact);
             }
             11 | 12 => {
-                let b = self.operand(&t, Need::Tight);
-                let approximate = f32 && self.rng.one_in(3);
-                let rounding =
-                    if approximate { self.rng.pick(&[Rounding::Approx, Rounding::Full]) } else { mode.rounding };
+                let b = self.operand(&t, Need::Exact);
+                let is_fast = f32 && self.rng.one_in(3);
+                let rounding = if is_fast { self.rng.pick(&[Rounding::Approx, Rounding::Full]) } else { mode.rounding };
                 let kind = OpKind::DivF(FloatMode { rounding, ..mode });
-                self.emit(kind, &[a, b], t, if approximate { loose } else { exact });
+                self.emit(kind, &[a, b], t, if is_fast { approximate } else { exact });
             }
             13 => {
-                let approximate = f32 && self.rng.one_in(3);
-                let rounding = if approximate { Rounding::Approx } else { mode.rounding };
+                let is_fast = f32 && self.rng.one_in(3);
+                let rounding = if is_fast { Rounding::Approx } else { mode.rounding };
                 let kind = OpKind::Sqrt(FloatMode { rounding, ..mode });
-                self.emit(kind, &[a], t, if approximate { loose } else { exact });
+                self.emit(kind, &[a], t, if is_fast { approximate } else { exact });
             }
             14 => {
-                let b = self.operand(&t, Need::Tight);
+                let b = self.operand(&t, Need::Exact);
                 self.emit(OpKind::RemF, &[a, b], t, exact);
             }
             15 if self.rng.one_in(3) => {
                 let exponent = self.rng.pick(&[Number::I1, Number::I8, Number::I16, Number::I32]);
-                let b = self.operand(&t.with(Element::Number(exponent)), Need::Tight);
-                self.emit(OpKind::PowI { exponent }, &[a, b], t, loose);
+                let b = self.operand(&t.with(Element::Number(exponent)), Need::Exact);
+                self.emit(OpKind::PowI { exponent }, &[a, b], t, approximate);
             }
             15 => {
-                let b = self.operand(&t, Need::Tight);
+                let b = self.operand(&t, Need::Exact);
                 let kind = if self.rng.coin() { OpKind::Pow } else { OpKind::Atan2 };
-                self.emit(kind, &[a, b], t, loose);
+                self.emit(kind, &[a, b], t, approximate);
             }
             _ => {
                 let rounding = if f32 && self.rng.one_in(3) { Rounding::Approx } else { Rounding::Full };
@@ -127,15 +126,15 @@ impl Generator {
                     OpKind::Cosh,
                 ];
                 let kind = kinds[self.rng.below(kinds.len())].clone();
-                self.emit(kind, &[a], t, loose);
+                self.emit(kind, &[a], t, approximate);
             }
         }
     }
 
-    /// An integer tile without zeros; positive ones where that matters.
+    /// An integer tile without zeros, positive if `signed`.
     fn divisor(&mut self, t: &TileType, signed: bool) -> Value {
         let n = t.element.number().unwrap_or(Number::I32);
-        let mut v = self.operand(t, Need::Tight);
+        let mut v = self.operand(t, Need::Exact);
         if signed {
             let mask = self.constant_of(t, n.mask() >> 1);
             v = self.derive(OpKind::AndI, &[v, mask], t.clone());
@@ -147,7 +146,7 @@ impl Generator {
     pub(super) fn integer_op(&mut self) {
         let t = self.tile_of(&INTEGERS);
         let (sign, overflow) = (self.signedness(), self.overflow());
-        let a = self.operand(&t, Need::Tight);
+        let a = self.operand(&t, Need::Exact);
         let one_bit = t.element == Element::Number(Number::I1);
         let kind = match self.rng.below(18) {
             0 => OpKind::AbsI,
@@ -173,7 +172,7 @@ impl Generator {
                     1 if signed => Rounding::NegativeInf,
                     _ => Rounding::Zero,
                 };
-                // The only odd positive number of one bit is its lowest number.
+                // The only odd signed number of one bit is -1, the lowest one.
                 if one_bit && signed {
                     return;
                 }
@@ -191,9 +190,9 @@ impl Generator {
             self.derive(kind, &[a], t);
             return;
         }
-        let mut b = self.operand(&t, Need::Tight);
+        let mut b = self.operand(&t, Need::Exact);
         if matches!(kind, OpKind::ShlI(_) | OpKind::ShrI(_)) && !self.rng.one_in(4) {
-            // Mostly below the width.
+            // Mostly shift by less than the width.
             let n = t.element.number().unwrap_or(Number::I32);
             let mask = self.constant_of(&t, u64::from(n.width() - 1));
             b = self.derive(OpKind::AndI, &[b, mask], t.clone());
@@ -209,12 +208,12 @@ impl Generator {
         let predicate = self.predicate();
         let condition = if self.rng.coin() {
             let t = self.tile_of(&FLOATS);
-            let (a, b) = (self.operand(&t, Need::Tight), self.operand(&t, Need::Tight));
+            let (a, b) = (self.operand(&t, Need::Exact), self.operand(&t, Need::Exact));
             let kind = OpKind::CmpF { predicate, ordered: self.rng.coin() };
             self.derive(kind, &[a, b], t.with(Element::Number(Number::I1)))
         } else {
             let t = self.tile_of(&INTEGERS);
-            let (a, b) = (self.operand(&t, Need::Tight), self.operand(&t, Need::Tight));
+            let (a, b) = (self.operand(&t, Need::Exact), self.operand(&t, Need::Exact));
             let kind = OpKind::CmpI { predicate, signedness: self.signedness() };
             self.derive(kind, &[a, b], t.with(Element::Number(Number::I1)))
         };
@@ -226,7 +225,8 @@ impl Generator {
         let t = TileType::of(&shape, self.rng.pick(&numbers));
         let (a, b) = (self.operand(&t, Need::Any), self.operand(&t, Need::Any));
         let traits = [a, b].map(|v| self.traits[v.index()]);
-        let traits = Traits { loose: traits.iter().any(|t| t.loose), small: traits.iter().all(|t| t.small) };
+        let traits =
+            Traits { approximate: traits.iter().any(|t| t.approximate), small: traits.iter().all(|t| t.small) };
         self.emit(OpKind::Select, &[condition, a, b], t, traits);
     }
 
@@ -242,7 +242,7 @@ impl Generator {
                 let to = self.rng.pick(&others);
                 let wider = to.width() > from.width();
                 let kind = if wider { OpKind::ExtI(self.signedness()) } else { OpKind::TruncI(self.overflow()) };
-                let a = self.operand(&t, Need::Tight);
+                let a = self.operand(&t, Need::Exact);
                 let narrow = self.derive(kind, &[a], t.with(Element::Number(to)));
                 if to == Number::I4 {
                     let kind = OpKind::ExtI(self.signedness());
@@ -260,14 +260,14 @@ impl Generator {
                     return;
                 }
                 let modes = conversion_modes(from, to);
-                // Most programs have the usual one.
+                // Use the common mode in most programs.
                 let rounding = if modes[0] == Rounding::NearestEven && self.rng.coin() {
                     Rounding::NearestEven
                 } else {
                     self.rng.pick(modes)
                 };
                 let a =
-                    self.operand(&t, if matches!(to, Number::E8m0 | Number::E5m3) { Need::Tight } else { Need::Any });
+                    self.operand(&t, if matches!(to, Number::E8m0 | Number::E5m3) { Need::Exact } else { Need::Any });
                 let v = self.derive(OpKind::FToF { rounding }, &[a], t.with(Element::Number(to)));
                 if to == Number::E2m1 {
                     self.derive(OpKind::FToF { rounding }, &[v], t.with(Element::Number(Number::F16)));
@@ -277,13 +277,13 @@ impl Generator {
                 let all: Vec<Number> = FLOATS.into_iter().chain(STORAGE).collect();
                 let t = self.tile_of(&all);
                 let to = self.integer();
-                let need = if self.rng.coin() { Need::Small } else { Need::Tight };
+                let need = if self.rng.coin() { Need::Small } else { Need::Exact };
                 let a = self.operand(&t, need);
                 let saturating = self.rng.one_in(4);
                 let kind = OpKind::FToI { signedness: self.signedness(), saturating };
-                // What does not fit may be anything.
-                let loose = !saturating && !self.traits[a.index()].small;
-                self.emit(kind, &[a], t.with(Element::Number(to)), Traits { loose, small: false });
+                // A value out of range may be converted to anything.
+                let approximate = !saturating && !self.traits[a.index()].small;
+                self.emit(kind, &[a], t.with(Element::Number(to)), Traits { approximate, small: false });
             }
             8..10 => {
                 let t = self.tile_of(&INTEGERS);
@@ -298,10 +298,10 @@ impl Generator {
                     Number::E5m3,
                 ];
                 let to = self.rng.pick(&targets);
-                let a = self.operand(&t, Need::Tight);
+                let a = self.operand(&t, Need::Exact);
                 let kind = OpKind::IToF(self.signedness());
                 let small = self.traits[a.index()].small && kind == OpKind::IToF(Signedness::Signed);
-                self.emit(kind, &[a], t.with(Element::Number(to)), Traits { loose: false, small });
+                self.emit(kind, &[a], t.with(Element::Number(to)), Traits { approximate: false, small });
             }
             10 => {
                 let classes: [&[Number]; 4] = [
@@ -313,14 +313,14 @@ impl Generator {
                 let class = classes[self.rng.below(4)];
                 let (from, to) = (self.rng.pick(class), self.rng.pick(class));
                 let t = self.tile_of(&[from]);
-                let a = self.operand(&t, Need::Tight);
+                let a = self.operand(&t, Need::Exact);
                 self.derive(OpKind::Bitcast, &[a], t.with(Element::Number(to)));
             }
             _ => self.repack(),
         }
     }
 
-    /// Elements of one width to bytes, and bytes to elements of another.
+    /// Packs elements of one width into bytes and unpacks them as elements of another.
     fn repack(&mut self) {
         let widths = [
             Number::I1,
@@ -338,7 +338,7 @@ impl Generator {
         let bytes = self.rng.pick(&[8usize, 32, 128]);
         let count = bytes * 8 / bits(from);
         let t = TileType::of(&[count], from);
-        let a = self.operand(&t, Need::Tight);
+        let a = self.operand(&t, Need::Exact);
         let packed = self.derive(OpKind::Pack, &[a], TileType::of(&[bytes], Number::I8));
         let out = self.derive(OpKind::Unpack, &[packed], TileType::of(&[bytes * 8 / bits(to)], to));
         if to == Number::I4 {
@@ -359,7 +359,7 @@ impl Generator {
         let count: usize = shape.iter().product();
         match self.rng.below(7) {
             0 => {
-                // The same extents, cut at other places.
+                // The same number of elements in a shape with other extents.
                 let bits = count.ilog2() as usize;
                 let rank = 1 + self.rng.below(3);
                 let mut left = bits;
@@ -398,7 +398,7 @@ impl Generator {
                 for d in &mut new {
                     let slices = 1usize << self.rng.below(d.ilog2() as usize + 1);
                     *d /= slices;
-                    // Known or not.
+                    // A known or an unknown index.
                     let slice = self.rng.below(slices) as u64;
                     indices.push(if self.rng.one_in(3) {
                         self.argument(Number::I32, slice)
@@ -411,7 +411,8 @@ impl Generator {
                 if self.rng.coin() {
                     let w = self.operand(&part, Need::Any);
                     let put = self.traits[w.index()];
-                    let traits = Traits { loose: whole.loose || put.loose, small: whole.small && put.small };
+                    let traits =
+                        Traits { approximate: whole.approximate || put.approximate, small: whole.small && put.small };
                     let operands: Vec<Value> = [w, v].into_iter().chain(indices).collect();
                     self.emit(OpKind::Insert, &operands, TileType::new(&shape, element), traits);
                 } else {
@@ -443,12 +444,12 @@ impl Generator {
         }
     }
 
-    /// Promises that hold, assertions that hold, and printing.
+    /// Promises and assertions that hold, and prints.
     pub(super) fn remark(&mut self) {
         match self.rng.below(5) {
             0 => {
                 let t = self.tile_of(&[Number::I32, Number::I64, Number::I16]);
-                let a = self.operand(&t, Need::Tight);
+                let a = self.operand(&t, Need::Exact);
                 let high = (1u64 << self.rng.range(1, 14)) - 1;
                 let mask = self.constant_of(&t, high);
                 let v = self.derive(OpKind::AndI, &[a, mask], t.clone());
@@ -457,7 +458,7 @@ impl Generator {
             }
             1 => {
                 let t = self.tile_of(&[Number::I32, Number::I64]);
-                let a = self.operand(&t, Need::Tight);
+                let a = self.operand(&t, Need::Exact);
                 let by = self.rng.below(6) as u64;
                 let amount = self.constant_of(&t, by);
                 let v = self.derive(OpKind::ShlI(Overflow::default()), &[a, amount], t.clone());
@@ -469,14 +470,14 @@ impl Generator {
                 if shape.is_empty() {
                     return;
                 }
-                let scalar = self.operand(&TileType::scalar(n), Need::Tight);
+                let scalar = self.operand(&TileType::scalar(n), Need::Exact);
                 let v = self.splat(scalar, &shape);
                 let groups = shape.iter().map(|d| *d as i64).collect();
                 self.derive(OpKind::Assume(Promise::SameElements(groups)), &[v], TileType::of(&shape, n));
             }
             3 => {
                 let t = self.tile_of(&[Number::I32]);
-                let a = self.operand(&t, Need::Tight);
+                let a = self.operand(&t, Need::Exact);
                 let one = self.constant_of(&t, 1);
                 let bit = self.derive(OpKind::AndI, &[a, one], t.clone());
                 let kind = OpKind::CmpI { predicate: Predicate::LessThanOrEqual, signedness: Signedness::Unsigned };
@@ -485,7 +486,7 @@ impl Generator {
             }
             _ => {
                 let t = TileType::scalar(self.rng.pick(&[Number::I32, Number::I64, Number::I8]));
-                let a = self.operand(&t, Need::Tight);
+                let a = self.operand(&t, Need::Exact);
                 let format = self.rng.pick(&["value %d\n", "%5d|\n", "%x %%\n", "%u\n"]).to_string();
                 self.emit_all(
                     OpKind::Print { format, token: false },
@@ -498,7 +499,7 @@ impl Generator {
     }
 }
 
-/// The rounding modes that the language has for a conversion between floating-point formats.
+/// The rounding modes that the language supports for a conversion between floating-point formats.
 fn conversion_modes(from: Number, to: Number) -> &'static [Rounding] {
     use Number::{Bf16, E2m1, E4m3, E5m2, E5m3, E8m0, F16, F32, F64, Tf32};
     use Rounding::{NearestAway, NearestEven, NegativeInf, PositiveInf, Zero};

@@ -1,4 +1,4 @@
-//! Values out of nothing: constants, input data, indices.
+//! New values: constants, input data, indices.
 
 use super::{Generator, Input, Need, Traits};
 use crate::case::Parameter;
@@ -7,7 +7,7 @@ use tile_interp::program::{OpKind, Overflow, Signedness, Value};
 use tile_interp::types::{Element, Number, TileType};
 
 impl Generator {
-    /// Bits of a number.
+    /// The bits of a random number.
     pub(super) fn bits(&mut self, n: Number, small: bool) -> u64 {
         if small {
             let v = self.rng.range(-8, 8);
@@ -17,7 +17,7 @@ impl Generator {
                 Number::E5m3 => encode(Real::from_f64(v.unsigned_abs() as f64), n, Round::NearestEven).bits,
                 _ if n.is_integer() => v as u64 & n.mask(),
                 _ => {
-                    // E2m1 has no 5, 7 and 8.
+                    // E2m1 cannot represent 5, 7 and 8.
                     let v = if n == Number::E2m1 { v.clamp(-4, 4) } else { v };
                     encode(Real::from_f64(v as f64), n, Round::NearestEven).bits
                 }
@@ -43,7 +43,7 @@ impl Generator {
             1 => self.rng.bits() & n.mask(),
             2 => self.bits(n, true),
             _ => {
-                // Around one.
+                // A magnitude around one.
                 let exponent = self.rng.range(-4, 6);
                 let mantissa = 1.0 + (self.rng.bits() >> 12) as f64 * 2f64.powi(-52);
                 let sign = if self.rng.coin() { -1.0 } else { 1.0 };
@@ -52,7 +52,7 @@ impl Generator {
         }
     }
 
-    /// Memory with so many numbers.
+    /// The contents of memory with `count` numbers.
     pub(super) fn data(&mut self, n: Number, count: usize, small: bool) -> Vec<u8> {
         let size = n.stored_bits() as usize / 8;
         let mut bytes = vec![];
@@ -71,7 +71,7 @@ impl Generator {
         for _ in 0..count {
             bits.push(self.bits(n, small));
         }
-        self.emit(OpKind::Constant(bits.into()), &[], t.clone(), Traits { loose: false, small })
+        self.emit(OpKind::Constant(bits.into()), &[], t.clone(), Traits { approximate: false, small })
     }
 
     /// A constant scalar.
@@ -79,18 +79,18 @@ impl Generator {
         self.constant_of(&TileType::scalar(n), bits)
     }
 
-    /// A constant whose elements are all the same.
+    /// A constant with equal elements.
     pub(super) fn constant_of(&mut self, t: &TileType, bits: u64) -> Value {
         let bits = bits & t.element.number().map_or(u64::MAX, Number::mask);
         self.emit(OpKind::Constant([bits].into()), &[], t.clone(), Traits::default())
     }
 
-    /// A scalar that the compiler does not know, but its argument is this.
+    /// A scalar parameter with this argument, which the compiler does not know.
     pub(super) fn argument(&mut self, n: Number, bits: u64) -> Value {
         self.parameter(TileType::scalar(n), Parameter::Scalar { number: n, bits }, Traits::default())
     }
 
-    /// A new value of a type of numbers.
+    /// A new value of a number type.
     pub(super) fn fresh(&mut self, t: &TileType, need: Need) -> Value {
         let Element::Number(n) = t.element else { return self.block_id };
         let small = need == Need::Small || self.rng.one_in(4);
@@ -101,16 +101,16 @@ impl Generator {
             0..2 => self.constant(t, small),
             2 if n.is_integer() && need != Need::Small && t.count() as u64 - 1 <= n.mask() => self.indices(&t.shape, n),
             3 if !t.shape.is_empty() => {
-                let scalar = self.operand(&TileType::scalar(n), if small { Need::Small } else { Need::Tight });
+                let scalar = self.operand(&TileType::scalar(n), if small { Need::Small } else { Need::Exact });
                 self.splat(scalar, &t.shape)
             }
             _ => self.load_input(t, small),
         }
     }
 
-    /// Elements of four bits, which neither constants nor memory have one by one.
+    /// A tile of 4-bit elements, which cannot be constants or be loaded individually.
     fn narrow(&mut self, t: &TileType, small: bool) -> Value {
-        let traits = Traits { loose: false, small };
+        let traits = Traits { approximate: false, small };
         if t.element == Element::Number(Number::I4) {
             let wide = self.load_input(&t.with(Element::Number(Number::I8)), small);
             return self.emit(OpKind::TruncI(Overflow::default()), &[wide], t.clone(), traits);
@@ -120,7 +120,7 @@ impl Generator {
         self.emit(OpKind::FToF { rounding }, &[wide], t.clone(), traits)
     }
 
-    /// A scalar in every place.
+    /// A tile that repeats a scalar.
     pub(super) fn splat(&mut self, scalar: Value, shape: &[usize]) -> Value {
         let element = self.ty(scalar).element;
         if shape.is_empty() {
@@ -131,14 +131,14 @@ impl Generator {
         if ones.shape == shape { v } else { self.rearrange(OpKind::Broadcast, &[v], TileType::new(shape, element)) }
     }
 
-    /// The number of each element.
+    /// The index of each element.
     pub(super) fn indices(&mut self, shape: &[usize], n: Number) -> Value {
         let count = shape.iter().product();
         let line = self.emit(OpKind::Iota, &[], TileType::of(&[count], n), Traits::default());
         if shape.len() == 1 { line } else { self.rearrange(OpKind::Reshape, &[line], TileType::of(shape, n)) }
     }
 
-    /// Indices below `count`, a power of two, each at most once where there are enough of them.
+    /// Indices below `count`, a power of two. Each occurs at most once if there are enough of them.
     pub(super) fn spread(&mut self, shape: &[usize], count: usize) -> Value {
         let t = TileType::of(shape, Number::I32);
         let mut v = self.indices(shape, Number::I32);
@@ -154,7 +154,7 @@ impl Generator {
         self.derive(OpKind::AndI, &[v, mask], t)
     }
 
-    /// The same integers, in another width.
+    /// The same integers in another width.
     pub(super) fn widened(&mut self, v: Value) -> Value {
         let t = self.ty(v);
         if self.rng.coin() {
@@ -163,7 +163,7 @@ impl Generator {
         self.derive(OpKind::ExtI(Signedness::Signed), &[v], t.with(Element::Number(Number::I64)))
     }
 
-    /// A buffer with at least so many numbers that is only read.
+    /// A read-only buffer with at least `count` numbers.
     pub(super) fn input(&mut self, n: Number, count: usize, small: bool) -> (Value, usize) {
         let fits = |i: &&Input| i.number == n && i.small == small && i.count >= count && i.count <= 4 * count;
         if let Some(i) = self.inputs.iter().find(fits) {

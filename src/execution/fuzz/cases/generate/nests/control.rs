@@ -1,24 +1,24 @@
 //! Loops and branches around steps.
 
 use super::super::{Generator, Traits};
-use super::{DEEPEST, Nest, State};
+use super::{Carried, DEEPEST, Nest};
 use tile_interp::program::{Block, OpKind, Overflow, Predicate, Signedness, Value};
 use tile_interp::types::{Number, TileType, Type};
 
-/// How often any place may be reached.
-const MOST_TURNS: usize = 24;
+/// Maximum number of times that any point of the program may be reached.
+const MAX_EXECUTIONS: usize = 24;
 
 /// The range of a counted loop.
 struct Range {
     bounds: [Value; 3],
-    /// Iterations, and the counter's value in the last of them, at most.
+    /// Upper bounds on the number of iterations and on the counter's value in the last one.
     trips: usize,
     last: u64,
 }
 
 impl Generator {
-    /// A loop that counts, or one that ends by itself.
-    pub(super) fn any_loop(&mut self, n: &mut Nest, state: &mut State) {
+    /// A counted loop, or one that ends with `break`.
+    pub(super) fn any_loop(&mut self, n: &mut Nest, state: &mut Carried) {
         if self.rng.one_in(5) { self.repeat_steps(n, state) } else { self.count_steps(n, state) }
     }
 
@@ -26,8 +26,8 @@ impl Generator {
         n.depth < DEEPEST && n.steps > 0
     }
 
-    /// Which tiles of the state a loop or branch gives, one at least.
-    fn some_tiles(&mut self, state: &State) -> Vec<usize> {
+    /// The indices of the state's tiles that a loop or branch replaces, at least one.
+    fn some_tiles(&mut self, state: &Carried) -> Vec<usize> {
         let count = state.tiles.len();
         let mut which: Vec<usize> = (0..count).filter(|_| !self.rng.one_in(3)).collect();
         if which.is_empty() {
@@ -37,11 +37,11 @@ impl Generator {
     }
 
     fn types_of(&self, values: &[Value]) -> Vec<(Type, Traits)> {
-        values.iter().map(|v| (self.entry.ty(*v).clone(), self.loose_like(*v))).collect()
+        values.iter().map(|v| (self.entry.ty(*v).clone(), self.traits_of_carried(*v))).collect()
     }
 
     /// Traits of a value that the next iteration may replace.
-    fn loose_like(&self, v: Value) -> Traits {
+    fn traits_of_carried(&self, v: Value) -> Traits {
         Traits { small: false, ..self.traits[v.index()] }
     }
 
@@ -50,7 +50,7 @@ impl Generator {
         types.into_iter().map(|(t, traits)| self.value(t, traits)).collect()
     }
 
-    /// Fills the body of a loop or branch, with its counter and its weight noted.
+    /// Fills the body of a loop or branch, and tracks its counter and its number of iterations.
     fn deeper(
         &mut self,
         n: &mut Nest,
@@ -68,25 +68,25 @@ impl Generator {
         n.weight = weight;
     }
 
-    /// Takes the tiles that a region gives, and the token, out of a list of values.
-    fn inner_state(state: &State, values: &[Value]) -> State {
+    /// Splits the values of a region into the tiles and the token.
+    fn inner_state(state: &Carried, values: &[Value]) -> Carried {
         match state.token {
-            Some(_) => State { tiles: values[..values.len() - 1].to_vec(), token: values.last().copied() },
-            None => State { tiles: values.to_vec(), token: None },
+            Some(_) => Carried { tiles: values[..values.len() - 1].to_vec(), token: values.last().copied() },
+            None => Carried { tiles: values.to_vec(), token: None },
         }
     }
 
-    fn flat(state: &State) -> Vec<Value> {
+    fn flat(state: &Carried) -> Vec<Value> {
         state.tiles.iter().copied().chain(state.token).collect()
     }
 
-    /// The initial values of a loop with these tiles.
-    fn started(state: &State, which: &[usize], more: Option<Value>) -> Vec<Value> {
+    /// The initial values of a loop over these tiles.
+    fn started(state: &Carried, which: &[usize], more: Option<Value>) -> Vec<Value> {
         which.iter().map(|i| state.tiles[*i]).chain(more).chain(state.token).collect()
     }
 
-    /// Puts results in the places of the tiles that they replace. Gives the result that replaces none.
-    fn take_results(state: &mut State, which: &[usize], results: &[Value]) -> Option<Value> {
+    /// Replaces the tiles by the results. Returns the extra result, if there is one.
+    fn take_results(state: &mut Carried, which: &[usize], results: &[Value]) -> Option<Value> {
         let tokens = usize::from(state.token.is_some());
         let tiles = &results[..results.len() - tokens];
         for (i, v) in which.iter().zip(tiles) {
@@ -98,20 +98,20 @@ impl Generator {
         tiles.get(which.len()).copied()
     }
 
-    /// A sum that only the loop knows, for one in a few loops.
-    fn new_sum(&mut self, n: &Nest) -> Option<Value> {
+    /// A new accumulator that only the loop uses, in one of four loops.
+    fn new_accumulator(&mut self, n: &Nest) -> Option<Value> {
         if !self.rng.one_in(4) {
             return None;
         }
         let width = self.rng.pick(&n.widths);
         let t = n.tile([n.rows, width], n.sum);
-        Some(self.zero_sum(n, &t))
+        Some(self.zero_accumulator(n, &t))
     }
 
-    pub(super) fn count_steps(&mut self, n: &mut Nest, state: &mut State) {
+    pub(super) fn count_steps(&mut self, n: &mut Nest, state: &mut Carried) {
         n.steps = n.steps.saturating_sub(1);
         let which = self.some_tiles(state);
-        let more = self.new_sum(n);
+        let more = self.new_accumulator(n);
         let range = self.range_of(n);
         let inits = Self::started(state, &which, more);
         let results = self.counted(n, &range, &inits, |g, n, values| {
@@ -128,7 +128,7 @@ impl Generator {
         }
     }
 
-    /// A loop that counts, around a body that turns the carried values into the next ones.
+    /// A counted loop around a body that computes the next values of the carried ones.
     fn counted(
         &mut self,
         n: &mut Nest,
@@ -151,9 +151,9 @@ impl Generator {
         self.emit_all(OpKind::For { unsigned: false }, &operands, &results, vec![block])
     }
 
-    /// Bounds that are known or not, or depend on a loop around.
+    /// Bounds that are constants, arguments, or depend on an enclosing loop.
     fn range_of(&mut self, n: &Nest) -> Range {
-        let most = (MOST_TURNS / n.weight).clamp(1, 3) as u64;
+        let most = (MAX_EXECUTIONS / n.weight).clamp(1, 3) as u64;
         let i32 = TileType::scalar(Number::I32);
         let step = if self.rng.one_in(8) { 2 } else { 1 };
         let step_value = self.scalar(Number::I32, step);
@@ -161,7 +161,7 @@ impl Generator {
             && last < most
             && self.rng.one_in(4)
         {
-            // As far as the loop around has come, or from there on.
+            // From zero to the counter of the enclosing loop, or from the counter on.
             let one = self.scalar(Number::I32, 1);
             let end = self.derive(OpKind::AddI(Overflow::default()), &[outer, one], i32);
             let zero = self.scalar(Number::I32, 0);
@@ -183,13 +183,13 @@ impl Generator {
         Range { bounds: [low_value, end_value, step_value], trips: trips as usize, last: end.saturating_sub(1) }
     }
 
-    /// A loop that ends by a condition, before its steps or after some.
-    fn repeat_steps(&mut self, n: &mut Nest, state: &mut State) {
+    /// A loop that ends on a condition, which is tested before its steps or after some of them.
+    fn repeat_steps(&mut self, n: &mut Nest, state: &mut Carried) {
         n.steps = n.steps.saturating_sub(1);
         let i32 = TileType::scalar(Number::I32);
         let which = self.some_tiles(state);
-        let more = self.new_sum(n);
-        let most = (MOST_TURNS / n.weight).clamp(1, 3);
+        let more = self.new_accumulator(n);
+        let most = (MAX_EXECUTIONS / n.weight).clamp(1, 3);
         let rounds = self.rng.pick(&[0, 1, 2]).min(most - 1) as u64;
         let last = if self.rng.coin() { self.argument(Number::I32, rounds) } else { self.scalar(Number::I32, rounds) };
         let start = self.scalar(Number::I32, 0);
@@ -200,8 +200,8 @@ impl Generator {
         let block = self.block([vec![counter], carried.clone()].concat(), |g| {
             g.deeper(n, rounds as usize + 1, Some((counter, rounds)), |g, n| {
                 let mut inner = Self::inner_state(state, &carried);
-                let in_front = g.rng.coin();
-                if !in_front {
+                let before_nest = g.rng.coin();
+                if !before_nest {
                     g.body(n, &mut inner);
                 }
                 let kind = OpKind::CmpI { predicate: Predicate::GreaterThanOrEqual, signedness: Signedness::Signed };
@@ -210,7 +210,7 @@ impl Generator {
                 if g.rng.one_in(4) {
                     g.leave_early(n, &inner, OpKind::Break);
                 }
-                if in_front || g.rng.one_in(3) {
+                if before_nest || g.rng.one_in(3) {
                     g.body(n, &mut inner);
                 }
                 let one = g.scalar(Number::I32, 1);
@@ -228,18 +228,18 @@ impl Generator {
         }
     }
 
-    /// Leaves the iteration, or the loop, now and then.
-    fn leave_early(&mut self, n: &mut Nest, state: &State, kind: OpKind) {
+    /// Leaves the iteration or the loop under a random condition.
+    fn leave_early(&mut self, n: &mut Nest, state: &Carried, kind: OpKind) {
         let condition = self.choice(n);
         self.leave_if(n, condition, state, kind);
     }
 
     /// A branch that ends the iteration with the state, perhaps after one more step.
-    fn leave_if(&mut self, n: &mut Nest, condition: Value, state: &State, kind: OpKind) {
+    fn leave_if(&mut self, n: &mut Nest, condition: Value, state: &Carried, kind: OpKind) {
         let leaving = self.block(vec![], |g| {
-            let mut last = State { tiles: state.tiles.clone(), token: state.token };
+            let mut last = Carried { tiles: state.tiles.clone(), token: state.token };
             if g.rng.one_in(3) {
-                g.deeper(n, 1, None, |g, n| g.product_step(n, &mut last));
+                g.deeper(n, 1, None, |g, n| g.dot_step(n, &mut last));
             }
             let out = Self::flat(&last);
             g.end(kind, &out);
@@ -247,7 +247,7 @@ impl Generator {
         self.emit_all(OpKind::If, &[condition], &[], vec![leaving, Block::default()]);
     }
 
-    /// A condition on a loop around, the tile block, or an argument.
+    /// A condition on the counter of an enclosing loop, the tile block's number, or an argument.
     pub(super) fn choice(&mut self, n: &Nest) -> Value {
         let v = match (n.counters.last().copied(), self.rng.below(4)) {
             (_, 0) => self.block_id,
@@ -263,8 +263,8 @@ impl Generator {
         self.derive(kind, &[v, bound], TileType::scalar(Number::I1))
     }
 
-    /// A branch with steps in both of its sides, or in one.
-    pub(super) fn branch_steps(&mut self, n: &mut Nest, state: &mut State) {
+    /// A branch with steps in one or both of its regions.
+    pub(super) fn branch_steps(&mut self, n: &mut Nest, state: &mut Carried) {
         n.steps = n.steps.saturating_sub(1);
         let condition = self.choice(n);
         let which = self.some_tiles(state);
@@ -286,9 +286,9 @@ impl Generator {
         Self::take_results(state, &which, &results);
     }
 
-    /// Two loops, one right after the other, that do the same but for a mask: as of causal attention.
-    pub(super) fn loops_in_a_row(&mut self, n: &mut Nest, state: &mut State) {
-        let Some(at) = self.some_sum(n, state) else { return };
+    /// Two consecutive loops with the same body, except that one applies a mask, as in causal attention.
+    pub(super) fn loops_in_a_row(&mut self, n: &mut Nest, state: &mut Carried) {
+        let Some(at) = self.some_accumulator(n, state) else { return };
         n.steps = n.steps.saturating_sub(2);
         let t = self.ty(state.tiles[at]);
         let [rows, width] = n.extents(&t);

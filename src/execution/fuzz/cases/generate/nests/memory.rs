@@ -1,31 +1,31 @@
-//! Memory that a nest writes and reads again, in the order of tokens.
+//! Memory that a nest writes and reads again, ordered by tokens.
 
 use super::super::{Generator, Traits};
-use super::{Nest, State};
+use super::{Carried, Nest};
 use crate::case::Parameter;
 use tile_interp::program::{AccessOrder, OpKind, Value};
-use tile_interp::types::{Cut, Element, Number, TensorType, TileType, Type, ViewType};
+use tile_interp::types::{Element, Number, TensorType, TileType, Tiling, Type, ViewType};
 
 /// A buffer with a tile for each tile block.
 pub(super) struct Area {
-    /// The tile as the state has it, but for its number type.
+    /// The tile's shape in the state, with the number type in memory.
     tile: TileType,
-    shapes: Vec<Shown>,
+    views: Vec<AreaView>,
 }
 
-/// A way to look at the tile.
-struct Shown {
+/// A view of the tile.
+struct AreaView {
     view: Value,
-    /// As it is loaded.
+    /// The loaded type.
     tile: TileType,
-    /// Whether the last two dimensions have changed places.
-    turned: bool,
-    /// Dimensions. The first one has the tiles of all tile blocks.
+    /// Whether the last two dimensions are swapped.
+    transposed: bool,
+    /// Number of dimensions. The first dimension spans the tiles of all tile blocks.
     rank: usize,
 }
 
 impl Generator {
-    /// Makes the buffer and the views of it; the first token.
+    /// Creates the buffer and its views. Returns the first token.
     pub(super) fn area_of_nest(&mut self, n: &mut Nest) -> Value {
         let width = self.rng.pick(&n.widths);
         let number = match n.sum {
@@ -36,26 +36,33 @@ impl Generator {
         let batch = n.batch.unwrap_or(1);
         let blocks = self.blocks();
         let base = self.sparse_buffer(number, blocks * tile.count(), true);
-        let mut shapes = vec![];
+        let mut views = vec![];
         for _ in 0..1 + self.rng.below(3) {
-            shapes.push(match self.rng.below(3) {
-                // Each block's tile as one row, or plane.
+            views.push(match self.rng.below(3) {
+                // The tile of each tile block is one row or plane.
                 0 => {
                     let flat = vec![1, tile.count()];
-                    self.show(base, number, vec![blocks, tile.count()], flat, false)
+                    self.area_view(base, number, vec![blocks, tile.count()], flat, false)
                 }
                 kind => {
                     let extents = vec![batch * blocks, n.rows, width];
                     let shape = vec![batch, n.rows, width];
-                    self.show(base, number, extents, shape, kind == 1)
+                    self.area_view(base, number, extents, shape, kind == 1)
                 }
             });
         }
-        n.area = Some(Area { tile, shapes });
+        n.area = Some(Area { tile, views });
         self.emit_all(OpKind::MakeToken, &[], &[(Type::Token, Traits::default())], vec![])[0]
     }
 
-    fn show(&mut self, base: Value, number: Number, extents: Vec<usize>, tile: Vec<usize>, turned: bool) -> Shown {
+    fn area_view(
+        &mut self,
+        base: Value,
+        number: Number,
+        extents: Vec<usize>,
+        tile: Vec<usize>,
+        transposed: bool,
+    ) -> AreaView {
         let rank = extents.len();
         let mut strides = vec![Some(1); rank];
         for d in (0..rank - 1).rev() {
@@ -66,23 +73,23 @@ impl Generator {
         let results = [(Type::Tensor(tensor.clone()), Traits::default())];
         let made = self.emit_all(OpKind::MakeTensorView, &[base], &results, vec![])[0];
         let mut order: Vec<usize> = (0..rank).collect();
-        if turned {
+        if transposed {
             order.swap(rank - 1, rank - 2);
         }
         let tile: Vec<usize> = order.iter().map(|d| tile[*d]).collect();
-        let view = ViewType { tile: tile.clone(), tensor, cut: Cut::Partition { dim_map: order }, padding: None };
+        let view = ViewType { tile: tile.clone(), tensor, tiling: Tiling::Partition { dim_map: order }, padding: None };
         let view = self.emit_all(OpKind::MakeView, &[made], &[(Type::View(view), Traits::default())], vec![])[0];
-        Shown { view, tile: TileType::of(&tile, number), turned, rank }
+        AreaView { view, tile: TileType::of(&tile, number), transposed, rank }
     }
 
-    fn indices_of(&mut self, s: &Shown) -> Vec<Value> {
+    fn indices_of(&mut self, s: &AreaView) -> Vec<Value> {
         let mut indices = vec![self.scalar(Number::I32, 0); s.rank];
         indices[0] = self.block_id;
         indices
     }
 
-    /// Stores a tile of the state after all earlier accesses.
-    pub(super) fn store_in_order(&mut self, n: &mut Nest, state: &mut State) {
+    /// Stores a tile of the state, ordered after all earlier accesses.
+    pub(super) fn store_in_order(&mut self, n: &mut Nest, state: &mut Carried) {
         let (Some(area), Some(token)) = (n.area.take(), state.token) else { return };
         let shape = area.tile.shape.clone();
         let fits: Vec<Value> = state.tiles.iter().copied().filter(|v| self.ty(*v).shape == shape).collect();
@@ -90,37 +97,37 @@ impl Generator {
             let v = self.rng.pick(&fits);
             let v = if self.ty(v).element == Element::Number(n.sum) { self.narrowed(v, number) } else { v };
             let v = self.converted(v, number);
-            let shown = &area.shapes[self.rng.below(area.shapes.len())];
-            let turned = if shown.turned { self.turned(v) } else { v };
-            let v = self.in_shape(turned, &shown.tile);
-            let indices = self.indices_of(shown);
-            let operands = [vec![v, shown.view], indices, vec![token]].concat();
+            let view = &area.views[self.rng.below(area.views.len())];
+            let transposed = if view.transposed { self.transposed(v) } else { v };
+            let v = self.in_shape(transposed, &view.tile);
+            let indices = self.indices_of(view);
+            let operands = [vec![v, view.view], indices, vec![token]].concat();
             let kind = OpKind::StoreView { access: AccessOrder::WEAK, token: true, inbounds: vec![] };
             state.token = Some(self.emit_all(kind, &operands, &[(Type::Token, Traits::default())], vec![])[0]);
         }
         n.area = Some(area);
     }
 
-    /// Loads the tile of the area after all earlier accesses.
-    pub(super) fn load_in_order(&mut self, n: &mut Nest, state: &mut State) -> Option<Value> {
+    /// Loads the tile of the area, ordered after all earlier accesses.
+    pub(super) fn load_in_order(&mut self, n: &mut Nest, state: &mut Carried) -> Option<Value> {
         let (area, token) = (n.area.take()?, state.token?);
-        let shown = &area.shapes[self.rng.below(area.shapes.len())];
-        let indices = self.indices_of(shown);
-        let operands = [vec![shown.view], indices, vec![token]].concat();
+        let view = &area.views[self.rng.below(area.views.len())];
+        let indices = self.indices_of(view);
+        let operands = [vec![view.view], indices, vec![token]].concat();
         let kind = OpKind::LoadView { access: AccessOrder::WEAK, token: true, inbounds: vec![] };
-        let traits = Traits { loose: n.traits_of_sums().loose, small: false };
-        let results = [(shown.tile.clone().into(), traits), (Type::Token, Traits::default())];
+        let traits = Traits { approximate: n.traits_of_sums().approximate, small: false };
+        let results = [(view.tile.clone().into(), traits), (Type::Token, Traits::default())];
         let out = self.emit_all(kind, &operands, &results, vec![]);
         state.token = Some(if self.rng.coin() {
             out[1]
         } else {
             self.emit_all(OpKind::JoinTokens, &[token, out[1]], &[(Type::Token, Traits::default())], vec![])[0]
         });
-        let v = if shown.turned {
-            let [.., w, m] = shown.tile.shape[..] else { unreachable!("tiles have two dimensions at least") };
-            let batch = shown.tile.shape[0];
-            let v = self.in_shape(out[0], &TileType::new(&[batch, w, m], shown.tile.element));
-            self.turned(v)
+        let v = if view.transposed {
+            let [.., w, m] = view.tile.shape[..] else { unreachable!("tiles have two dimensions at least") };
+            let batch = view.tile.shape[0];
+            let v = self.in_shape(out[0], &TileType::new(&[batch, w, m], view.tile.element));
+            self.transposed(v)
         } else {
             out[0]
         };
@@ -134,7 +141,7 @@ impl Generator {
         if u.shape == t.shape { v } else { self.rearrange(OpKind::Reshape, &[v], TileType::new(&t.shape, u.element)) }
     }
 
-    /// Stores a tile to a tensor of its own whose rows are aligned, as tensor copies want it.
+    /// Stores a tile to a separate tensor with aligned rows, as TMA requires.
     pub(super) fn store_aligned(&mut self, v: Value) {
         let t = self.ty(v);
         let (Element::Number(number), [rows, columns]) = (t.element, &t.shape[..]) else { return };
@@ -143,9 +150,9 @@ impl Generator {
         let bytes = vec![0; extents[0] * columns * number.stored_bits() as usize / 8];
         let base = self.parameter(pointer, Parameter::Buffer { number, bytes }, Traits::default());
         let base = self.multiple_of_16(base);
-        let shown = self.show(base, number, extents, t.shape.clone(), false);
-        let indices = self.indices_of(&shown);
-        let operands = [vec![v, shown.view], indices].concat();
+        let view = self.area_view(base, number, extents, t.shape.clone(), false);
+        let indices = self.indices_of(&view);
+        let operands = [vec![v, view.view], indices].concat();
         let kind = OpKind::StoreView { access: AccessOrder::WEAK, token: false, inbounds: vec![] };
         self.emit_all(kind, &operands, &[(Type::Token, Traits::default())], vec![]);
     }

@@ -1,13 +1,13 @@
-//! Programs about nests: loops and branches inside of each other, with matrix products at every level.
+//! Nests: programs of nested loops and branches with dots at every level.
 //!
-//! A program carries a few tiles, its *state*: sums of products, sometimes an operand, and the token that orders the
-//! accesses of a buffer. A body is a sequence of steps, each of which replaces some of them: by a product that adds to
-//! a sum, by a product that is computed from another one's result, by the results of a loop or branch around another
-//! body, or by a tile that memory holds. Everything that is in scope may become an operand ([`operands`]), so results
-//! of inner loops, tiles of outer ones and carried tiles meet in products of any level.
+//! A program carries a few tiles, its *state*: accumulators, sometimes an operand, and the token that orders the
+//! accesses to a buffer. A body is a sequence of steps, each of which replaces some of the tiles: by a dot that adds
+//! to an accumulator, by a dot on another dot's result, by the results of a loop or branch around another body, or by
+//! a tile from memory. Every value in scope may become an operand ([`operands`]), so results of inner loops, tiles of
+//! outer loops and carried tiles become operands of dots at any level.
 //!
-//! Elements are small whole numbers, mostly zeros, so that sums stay exact over several products. The number of
-//! multiplications is bounded, with the iterations of all loops around a product.
+//! Elements are small integers, mostly zeros, so sums remain exact over several dots. The number of multiplications
+//! is bounded, counting the iterations of all loops around a dot.
 
 mod control;
 mod memory;
@@ -18,46 +18,46 @@ mod tests;
 
 use super::{Generator, Traits};
 use memory::Area;
-use operands::Source;
+use operands::InputTensor;
 use tile_interp::program::{OpKind, Value};
 use tile_interp::types::{Element, Number, TileType};
 
-/// Loops and branches around a step at most.
+/// Maximum number of loops and branches around a step.
 const DEEPEST: usize = 4;
 
-/// Properties of a program that its steps share.
+/// Properties that all steps of a program share.
 struct Nest {
-    /// The first dimension of all tiles, where products have one.
+    /// The batch dimension of all tiles, if the dots are batched.
     batch: Option<usize>,
-    /// Rows of sums.
+    /// Rows of the accumulators.
     rows: usize,
-    /// Columns of sums, and how deep products are.
+    /// Column counts of the accumulators, which are also the depths of the dots.
     widths: Vec<usize>,
-    /// Element types of operands of products.
+    /// Element types of the operands.
     numbers: Vec<Number>,
     sum: Number,
     fast: bool,
-    /// Whether operands are tiles of views nearly always, as in kernels that are multiplied by warpgroups: one product
-    /// that cannot be keeps the others from it.
+    /// Whether nearly all operands are tiles of views, as in kernels that use wgmma. A single dot that cannot use it
+    /// keeps the others from using it.
     regular: bool,
-    sources: Vec<Source>,
+    sources: Vec<InputTensor>,
     area: Option<Area>,
-    /// Counters of the loops around the current place, and the largest value of each.
+    /// Counters of the enclosing loops, and the maximum value of each.
     counters: Vec<(Value, u64)>,
-    /// Loops and branches around the current place.
+    /// Number of enclosing loops and branches.
     depth: usize,
-    /// How often the current place is reached at most.
+    /// Maximum number of times that the current point is reached.
     weight: usize,
-    /// Multiplications that may still be done.
+    /// Number of multiplications that may still be added.
     work: usize,
-    /// Steps that may still be made.
+    /// Number of steps that may still be added.
     steps: usize,
 }
 
 /// The values that a step replaces.
-struct State {
+struct Carried {
     tiles: Vec<Value>,
-    /// Ordered after all accesses of the area.
+    /// A token that is ordered after all accesses to the area.
     token: Option<Value>,
 }
 
@@ -68,7 +68,7 @@ impl Nest {
     }
 
     fn traits_of_sums(&self) -> Traits {
-        Traits { loose: self.sum == Number::F16 || self.fast, small: false }
+        Traits { approximate: self.sum == Number::F16 || self.fast, small: false }
     }
 
     /// The last two extents.
@@ -79,7 +79,7 @@ impl Nest {
 }
 
 impl Generator {
-    /// The whole program.
+    /// Generates the whole program.
     pub(super) fn nest(&mut self) {
         self.grid = [self.rng.pick(&[1, 1, 2]), 1, 1];
         self.budget = self.rng.pick(&[0, 0, 2, 4]);
@@ -155,14 +155,18 @@ impl Generator {
         }
     }
 
-    /// Sums that begin at zero or with a tile of memory, perhaps an operand, and perhaps memory that is written and
-    /// read in order.
-    fn first_state(&mut self, n: &mut Nest) -> State {
+    /// The initial state: accumulators that start at zero or with a tile from memory, perhaps an operand, and perhaps
+    /// memory that is written and read in order.
+    fn first_state(&mut self, n: &mut Nest) -> Carried {
         let mut tiles = vec![];
         for _ in 0..self.rng.pick(&[1, 1, 2, 3]) {
             let width = self.rng.pick(&n.widths);
             let t = n.tile([n.rows, width], n.sum);
-            tiles.push(if self.rng.one_in(4) { self.loaded_sum(n, width) } else { self.zero_sum(n, &t) });
+            tiles.push(if self.rng.one_in(4) {
+                self.loaded_accumulator(n, width)
+            } else {
+                self.zero_accumulator(n, &t)
+            });
         }
         if self.rng.one_in(if n.regular { 12 } else { 2 }) {
             let shape = [n.rows, self.rng.pick(&n.widths)];
@@ -170,17 +174,17 @@ impl Generator {
             tiles.push(self.nest_operand(n, shape, number));
         }
         let token = self.rng.one_in(if n.regular { 8 } else { 2 }).then(|| self.area_of_nest(n));
-        State { tiles, token }
+        Carried { tiles, token }
     }
 
-    fn zero_sum(&mut self, n: &Nest, t: &TileType) -> Value {
+    fn zero_accumulator(&mut self, n: &Nest, t: &TileType) -> Value {
         let v = self.constant_of(t, 0);
         self.traits[v.index()] = n.traits_of_sums();
         v
     }
 
-    /// A tile of memory as a sum.
-    fn loaded_sum(&mut self, n: &mut Nest, width: usize) -> Value {
+    /// A tile from memory as an accumulator.
+    fn loaded_accumulator(&mut self, n: &mut Nest, width: usize) -> Value {
         let shape = [n.rows, width];
         let memory = if n.sum == Number::I32 { Number::I8 } else { self.rng.pick(&[Number::F16, Number::F32]) };
         let v = self.nest_load(n, shape, memory);
@@ -200,7 +204,7 @@ impl Generator {
                     self.store_output(narrow);
                 }
             }
-            // Memory has no tf32.
+            // Tf32 elements cannot be stored.
             Element::Number(Number::Tf32) => {
                 let wide = self.converted(v, Number::F32);
                 self.store_output(wide);

@@ -1,19 +1,18 @@
-//! Operands: tiles of views at the current place, tiles that are computed from these or from results of other products,
-//! and tiles in scope.
+//! Operands: tiles of views, tiles that are computed from these or from results of other dots, and tiles in scope.
 
 use super::super::{Generator, Need, Traits};
 use super::Nest;
 use crate::case::Parameter;
 use tile_interp::format::{Real, Round, encode};
 use tile_interp::program::{AccessOrder, FloatMode, OpKind, Overflow, Predicate, Promise, Rounding, Signedness, Value};
-use tile_interp::types::{Cut, Element, Number, Padding, TensorType, TileType, Type, ViewType};
+use tile_interp::types::{Element, Number, Padding, TensorType, TileType, Tiling, Type, ViewType};
 
 /// A tensor that tiles are loaded from.
 #[derive(Clone)]
-pub(super) struct Source {
+pub(super) struct InputTensor {
     base: Value,
     number: Number,
-    /// Elements of the buffer.
+    /// Number of elements of the buffer.
     count: usize,
     tensor: Value,
     ty: TensorType,
@@ -23,7 +22,7 @@ pub(super) struct Source {
     padding: Option<Padding>,
 }
 
-/// The type in which memory holds elements and arithmetic is done, before they are multiplied as `n`.
+/// The type in which operands are stored and computed before the conversion to `n`.
 fn computed_in(n: Number) -> Number {
     match n {
         Number::Tf32 => Number::F32,
@@ -48,7 +47,7 @@ pub(super) fn number_bits(v: f64, n: Number) -> u64 {
 }
 
 impl Generator {
-    /// An operand of a product, of these extents.
+    /// An operand of a dot with these extents.
     pub(super) fn nest_operand(&mut self, n: &mut Nest, shape: [usize; 2], number: Number) -> Value {
         let t = n.tile(shape, number);
         if n.regular && !self.rng.one_in(24) {
@@ -67,14 +66,14 @@ impl Generator {
         if choice < 10 { self.computed(n, shape, number) } else { self.loaded(n, shape, number) }
     }
 
-    /// A tile of memory, rounded where memory does not have such numbers.
+    /// A loaded tile, rounded if memory cannot hold the type.
     pub(super) fn loaded(&mut self, n: &mut Nest, shape: [usize; 2], number: Number) -> Value {
         let memory = if number == Number::Tf32 { Number::F32 } else { number };
         let v = self.nest_load(n, shape, memory);
         self.converted(v, number)
     }
 
-    /// A tile that is computed from loaded ones element by element.
+    /// A tile that is computed elementwise from loaded ones.
     fn computed(&mut self, n: &mut Nest, shape: [usize; 2], number: Number) -> Value {
         let inner = computed_in(number);
         let choice = self.rng.below(7);
@@ -109,19 +108,19 @@ impl Generator {
         self.converted(v, number)
     }
 
-    /// A tile that is computed from a sum in scope, if one has the right extents.
+    /// A tile that is computed from an accumulator in scope, if one has the right extents.
     pub(super) fn result_as_operand(&mut self, n: &Nest, shape: [usize; 2], number: Number) -> Option<Value> {
         let straight = n.tile(shape, n.sum);
-        let turned = n.tile([shape[1], shape[0]], n.sum);
+        let transposed = n.tile([shape[1], shape[0]], n.sum);
         if let Some(v) = self.find(Need::Any, |u| *u == straight) {
             return Some(self.narrowed(v, number));
         }
-        let v = self.find(Need::Any, |u| *u == turned)?;
+        let v = self.find(Need::Any, |u| *u == transposed)?;
         let v = self.narrowed(v, number);
-        Some(self.turned(v))
+        Some(self.transposed(v))
     }
 
-    /// A sum as an operand, mostly with elements that are small enough for the sums of the next product to be exact.
+    /// An accumulator as an operand, mostly with elements so small that the next dot is exact.
     pub(super) fn narrowed(&mut self, sum: Value, number: Number) -> Value {
         let mut v = sum;
         let least = self.rng.pick(&[0.0, -2.0, -4.0]);
@@ -133,7 +132,7 @@ impl Generator {
         self.converted(v, number)
     }
 
-    /// The same numbers in another type, by as many conversions as there have to be.
+    /// The same numbers in another type, with as many conversions as necessary.
     pub(super) fn converted(&mut self, v: Value, to: Number) -> Value {
         let t = self.ty(v);
         let Element::Number(from) = t.element else { return v };
@@ -143,7 +142,7 @@ impl Generator {
             (Number::I32, Number::I8) => OpKind::TruncI(Overflow::default()),
             (Number::I8, Number::I32) => OpKind::ExtI(Signedness::Signed),
             (from, _) if from.is_integer() => OpKind::IToF(Signedness::Signed),
-            // Only words are rounded to tf32 and made of it.
+            // Only f32 converts to and from tf32.
             (Number::F32, Number::Tf32) | (Number::Tf32, Number::F32) => cast,
             (_, Number::Tf32) | (Number::Tf32, _) => {
                 let wide = self.converted(v, Number::F32);
@@ -154,7 +153,7 @@ impl Generator {
         self.rearrange(kind, &[v], t.with(Element::Number(to)))
     }
 
-    pub(super) fn turned(&mut self, v: Value) -> Value {
+    pub(super) fn transposed(&mut self, v: Value) -> Value {
         let t = self.ty(v);
         let order = last_two_swapped(t.shape.len());
         let shape: Vec<usize> = order.iter().map(|d| t.shape[*d]).collect();
@@ -167,7 +166,7 @@ impl Generator {
         self.ty(v).element.number().is_some_and(Number::is_integer)
     }
 
-    /// The number in every place of a tile like `v`.
+    /// A tile like `v` that repeats one number.
     pub(super) fn same(&mut self, v: Value, number: f64) -> Value {
         let t = self.ty(v);
         let bits = t.element.number().map_or(0, |n| number_bits(number, n));
@@ -219,7 +218,7 @@ impl Generator {
         self.derive(kind, &[v, bound], t)
     }
 
-    /// The elements on and below the diagonal, and `other` in the place of the rest: a causal mask.
+    /// The elements on and below the diagonal, with `other` above it: a causal mask.
     pub(super) fn triangle(&mut self, v: Value, other: f64) -> Value {
         let t = self.ty(v);
         let rank = t.shape.len();
@@ -240,8 +239,8 @@ impl Generator {
 
     //===-- tiles of views --------------------------------------------------//
 
-    /// Makes ops in front of the outermost loop or branch around the current place.
-    pub(super) fn in_front<R>(&mut self, make: impl FnOnce(&mut Self) -> R) -> R {
+    /// Generates ops before the outermost loop or branch around the current point.
+    pub(super) fn before_nest<R>(&mut self, make: impl FnOnce(&mut Self) -> R) -> R {
         let (ops, values) = (self.open.split_off(1), self.scopes.split_off(1));
         let out = make(self);
         self.open.extend(ops);
@@ -249,37 +248,37 @@ impl Generator {
         out
     }
 
-    /// Makes ops there, or now and then here.
-    fn mostly_in_front<R>(&mut self, n: &Nest, make: impl FnOnce(&mut Self) -> R) -> R {
-        if self.rng.one_in(if n.regular { 32 } else { 8 }) { make(self) } else { self.in_front(make) }
+    /// Generates ops before the outermost loop or branch, or sometimes at the current point.
+    fn mostly_before_nest<R>(&mut self, n: &Nest, make: impl FnOnce(&mut Self) -> R) -> R {
+        if self.rng.one_in(if n.regular { 32 } else { 8 }) { make(self) } else { self.before_nest(make) }
     }
 
-    /// A tile of some tensor of `number`, whose place depends on the loops around.
+    /// A tile of some tensor of `number`, at indices that depend on the enclosing loops.
     pub(super) fn nest_load(&mut self, n: &mut Nest, shape: [usize; 2], number: Number) -> Value {
         let swapped = [shape[1], shape[0]];
-        let fits = |s: &Source| s.number == number && (s.tile == shape || s.tile == swapped);
-        // A tensor that is made inside of a loop is known there only.
+        let fits = |s: &InputTensor| s.number == number && (s.tile == shape || s.tile == swapped);
+        // A tensor view that was created inside a loop is not in scope outside.
         let known: Vec<usize> = (0..n.sources.len())
             .filter(|&i| fits(&n.sources[i]) && self.scopes[0].contains(&n.sources[i].tensor))
             .collect();
         let source = if known.is_empty() || self.rng.one_in(3) {
-            let turned = self.rng.one_in(3);
-            let source = self.source(n, if turned { swapped } else { shape }, number);
+            let transposed = self.rng.one_in(3);
+            let source = self.source(n, if transposed { swapped } else { shape }, number);
             n.sources.push(source.clone());
             source
         } else {
             n.sources[self.rng.pick(&known)].clone()
         };
-        let turned =
+        let transposed =
             if source.tile == shape && source.tile == swapped { self.rng.one_in(3) } else { source.tile == swapped };
-        self.load_from(n, &source, turned)
+        self.load_from(n, &source, transposed)
     }
 
-    fn load_from(&mut self, n: &Nest, s: &Source, turned: bool) -> Value {
+    fn load_from(&mut self, n: &Nest, s: &InputTensor, transposed: bool) -> Value {
         let rank = s.ty.shape.len();
         let lead = rank - 2 - usize::from(n.batch.is_some());
-        // The dimensions change places in the view or afterwards.
-        let in_view = turned && self.rng.coin();
+        // The dimensions are swapped in the view or afterwards.
+        let in_view = transposed && self.rng.coin();
         let order = if in_view { last_two_swapped(rank) } else { (0..rank).collect() };
         let mut tile: Vec<usize> = vec![1; lead];
         tile.extend(n.batch);
@@ -291,25 +290,25 @@ impl Generator {
         let view = ViewType {
             tile: tile.clone(),
             tensor: s.ty.clone(),
-            cut: Cut::Partition { dim_map: order.clone() },
+            tiling: Tiling::Partition { dim_map: order.clone() },
             padding: s.padding,
         };
         let results = [(Type::View(view), Traits::default())];
         let make = |g: &mut Self| g.emit_all(OpKind::MakeView, &[s.tensor], &results, vec![])[0];
-        let view = if self.scopes[0].contains(&s.tensor) { self.mostly_in_front(n, make) } else { make(self) };
+        let view = if self.scopes[0].contains(&s.tensor) { self.mostly_before_nest(n, make) } else { make(self) };
         let mut operands = vec![view];
         for d in order {
-            operands.push(self.place(n, tiles[d]));
+            operands.push(self.tile_index(n, tiles[d]));
         }
         let kind = OpKind::LoadView { access: AccessOrder::WEAK, token: false, inbounds: vec![] };
         let loaded = TileType::of(&tile, s.number);
-        let traits = Traits { loose: false, small: true };
+        let traits = Traits { approximate: false, small: true };
         let v = self.emit_all(kind, &operands, &[(loaded.into(), traits), (Type::Token, Traits::default())], vec![])[0];
         let v = self.without_lead(v, lead);
-        if turned && !in_view { self.turned(v) } else { v }
+        if transposed && !in_view { self.transposed(v) } else { v }
     }
 
-    /// The tile without so many leading dimensions of one element.
+    /// Removes `lead` leading dimensions with one element.
     pub(super) fn without_lead(&mut self, v: Value, lead: usize) -> Value {
         let t = self.ty(v);
         if lead == 0 {
@@ -318,8 +317,9 @@ impl Generator {
         self.rearrange(OpKind::Reshape, &[v], TileType::new(&t.shape[lead..], t.element))
     }
 
-    /// The number of a tile below `count`, a power of two, by the loops around and the tile block.
-    fn place(&mut self, n: &Nest, count: u64) -> Value {
+    /// The index of a tile below `count`, a power of two, computed from the counters of enclosing loops and the tile
+    /// block's number.
+    fn tile_index(&mut self, n: &Nest, count: u64) -> Value {
         if count == 1 {
             return self.scalar(Number::I32, 0);
         }
@@ -347,8 +347,8 @@ impl Generator {
         v
     }
 
-    /// A tensor with a few tiles of these extents, in a buffer of its own or in one that another tensor shows.
-    fn source(&mut self, n: &Nest, tile: [usize; 2], number: Number) -> Source {
+    /// A tensor with a few tiles of these extents, in a new buffer or in one that another tensor uses.
+    fn source(&mut self, n: &Nest, tile: [usize; 2], number: Number) -> InputTensor {
         let mut tiles = [self.rng.pick(&[1u64, 2, 4]), self.rng.pick(&[1u64, 2, 4])];
         while tiles[0] * tiles[1] * (tile[0] * tile[1]) as u64 > 1 << 15 && tiles != [1, 1] {
             let widest = usize::from(tiles[1] > tiles[0]);
@@ -367,7 +367,7 @@ impl Generator {
             shape.push(*extent as u64 * count - cut);
         }
         let rank = shape.len();
-        // Now and then a row does not begin where a tensor copy can.
+        // Sometimes rows are not aligned as TMA requires.
         let row = if self.rng.one_in(if n.regular { 40 } else { 12 }) {
             shape[rank - 1]
         } else {
@@ -387,7 +387,7 @@ impl Generator {
             (of.base, of.count)
         } else {
             let aligned = !self.rng.one_in(if n.regular { 40 } else { 12 });
-            (self.in_front(|g| g.sparse_buffer(number, count, aligned)), count)
+            (self.before_nest(|g| g.sparse_buffer(number, count, aligned)), count)
         };
         let known = !self.rng.one_in(3);
         let ty = TensorType {
@@ -396,7 +396,7 @@ impl Generator {
             strides: (0..rank).map(|d| (known || d != rank - 2).then_some(strides[d])).collect(),
         };
         let results = [(Type::Tensor(ty.clone()), Traits::default())];
-        let tensor = self.mostly_in_front(n, |g| {
+        let tensor = self.mostly_before_nest(n, |g| {
             let mut operands = vec![base];
             if !known {
                 let stride = g.argument(Number::I32, row);
@@ -405,7 +405,7 @@ impl Generator {
             g.emit_all(OpKind::MakeTensorView, &operands, &results, vec![])[0]
         });
         let padding = if ragged || self.rng.coin() { Some(Padding::Zero) } else { None };
-        Source { base, number, count, tensor, ty, tile, tiles, padding }
+        InputTensor { base, number, count, tensor, ty, tile, tiles, padding }
     }
 
     pub(super) fn multiple_of_16(&mut self, v: Value) -> Value {
@@ -413,7 +413,7 @@ impl Generator {
         self.derive(OpKind::Assume(Promise::DivBy { divisor: 16, groups: None }), &[v], t)
     }
 
-    /// The address of so many numbers, three of four of them zero; perhaps it is said to be a multiple of 16.
+    /// The address of `count` numbers, three of four of them zero, perhaps with a promise of 16-byte alignment.
     pub(super) fn sparse_buffer(&mut self, number: Number, count: usize, aligned: bool) -> Value {
         let size = number.stored_bits() as usize / 8;
         let some = [1.0, -1.0, 2.0, 1.0].map(|v| number_bits(v, number));

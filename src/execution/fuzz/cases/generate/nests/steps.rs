@@ -1,60 +1,60 @@
-//! Steps: the ways to replace tiles that a nest carries.
+//! Steps: the ways to replace the tiles that a nest carries.
 
 use super::super::Generator;
-use super::{Nest, State};
+use super::{Carried, Nest};
 use tile_interp::program::{OpKind, Signedness, Value};
 use tile_interp::types::{Element, Number, TileType};
 
 impl Generator {
-    /// A few steps, with a product among them where one may be done.
-    pub(super) fn body(&mut self, n: &mut Nest, state: &mut State) {
+    /// A few steps, including a dot if the budget permits.
+    pub(super) fn body(&mut self, n: &mut Nest, state: &mut Carried) {
         let count = 1 + self.rng.below(3);
         let product = self.rng.below(count + 1);
         for i in 0..count {
             if i == product {
-                self.product_step(n, state);
+                self.dot_step(n, state);
             } else {
                 self.step(n, state);
             }
         }
     }
 
-    pub(super) fn step(&mut self, n: &mut Nest, state: &mut State) {
+    pub(super) fn step(&mut self, n: &mut Nest, state: &mut Carried) {
         match self.rng.below(24) {
-            0..9 => self.product_step(n, state),
+            0..9 => self.dot_step(n, state),
             9..14 if self.may_go_deeper(n) => self.any_loop(n, state),
             14..17 if self.may_go_deeper(n) => self.branch_steps(n, state),
             17 if self.may_go_deeper(n) && n.depth + 1 < super::DEEPEST => self.loops_in_a_row(n, state),
             18 | 19 if state.token.is_some() => self.memory_step(n, state),
-            20 => self.change_sum(n, state),
+            20 => self.change_accumulator(n, state),
             21 => self.change_operand(n, state),
             22 if self.budget > 0 => self.statement(),
-            _ => self.product_step(n, state),
+            _ => self.dot_step(n, state),
         }
     }
 
-    /// A tile of the state that products can add to.
-    pub(super) fn some_sum(&mut self, n: &Nest, state: &State) -> Option<usize> {
-        let sums: Vec<usize> = (0..state.tiles.len()).filter(|i| self.is_sum(n, state.tiles[*i])).collect();
+    /// A tile of the state that dots can accumulate into.
+    pub(super) fn some_accumulator(&mut self, n: &Nest, state: &Carried) -> Option<usize> {
+        let sums: Vec<usize> = (0..state.tiles.len()).filter(|i| self.is_accumulator(n, state.tiles[*i])).collect();
         (!sums.is_empty()).then(|| self.rng.pick(&sums))
     }
 
-    fn is_sum(&self, n: &Nest, v: Value) -> bool {
+    fn is_accumulator(&self, n: &Nest, v: Value) -> bool {
         self.ty(v).element == Element::Number(n.sum)
     }
 
-    //===-- products --------------------------------------------------------//
+    //===-- dots ------------------------------------------------------------//
 
-    /// A sum becomes another one by a product.
-    pub(super) fn product_step(&mut self, n: &mut Nest, state: &mut State) {
+    /// Replaces an accumulator by a dot that uses it.
+    pub(super) fn dot_step(&mut self, n: &mut Nest, state: &mut Carried) {
         n.steps = n.steps.saturating_sub(1);
-        let Some(at) = self.some_sum(n, state) else { return self.change_operand(n, state) };
+        let Some(at) = self.some_accumulator(n, state) else { return self.change_operand(n, state) };
         let sum = state.tiles[at];
         let t = self.ty(sum);
         let [rows, width] = n.extents(&t);
-        let zero = self.zero_sum(n, &t);
+        let zero = self.zero_accumulator(n, &t);
         let next = match self.rng.below(10) {
-            // The result of another product, or the positive part of it, is added.
+            // Add the result of another dot, or its positive part.
             0 => {
                 let one = self.multiply_any(n, zero);
                 let one = self.above(one, 0.0);
@@ -65,7 +65,7 @@ impl Generator {
                 let one = self.multiply_any(n, zero);
                 self.added(sum, one)
             }
-            // The sum becomes an operand of the product that replaces it, or of one that is added.
+            // The accumulator becomes an operand of the dot that replaces it, or of one that is added.
             2 | 3 => {
                 let number = self.rng.pick(&n.numbers);
                 let lhs = self.narrowed(sum, number);
@@ -73,18 +73,18 @@ impl Generator {
                 let to = if self.rng.coin() { zero } else { sum };
                 self.multiply_these(n, lhs, rhs, to)
             }
-            // One product's result is an operand of the next one.
+            // The result of one dot is an operand of the next.
             4 => {
                 let number = self.rng.pick(&n.numbers);
                 let between = self.rng.pick(&n.widths);
                 let none = n.tile([rows, between], n.sum);
-                let none = self.zero_sum(n, &none);
+                let none = self.zero_accumulator(n, &none);
                 let first = self.multiply_any(n, none);
                 let lhs = self.narrowed(first, number);
                 let rhs = self.nest_operand(n, [between, width], number);
                 self.multiply_these(n, lhs, rhs, sum)
             }
-            // Two sums by one operand.
+            // Two accumulators with a shared operand.
             5 => {
                 let like = |g: &Self, i: usize| i != at && g.ty(state.tiles[i]) == t;
                 let other = (0..state.tiles.len()).find(|&i| like(self, i));
@@ -103,7 +103,7 @@ impl Generator {
         state.tiles[at] = next;
     }
 
-    /// A product of any operands, added to `sum`.
+    /// A dot of random operands, accumulated into `sum`.
     fn multiply_any(&mut self, n: &mut Nest, sum: Value) -> Value {
         let t = self.ty(sum);
         let [rows, width] = n.extents(&t);
@@ -121,7 +121,7 @@ impl Generator {
         n.batch.unwrap_or(1) * each * n.weight <= n.work
     }
 
-    /// The product of two tiles, added to `sum`; something else when enough has been multiplied.
+    /// The dot of two tiles, accumulated into `sum`. Another op if the budget of multiplications is used up.
     fn multiply_these(&mut self, n: &mut Nest, lhs: Value, rhs: Value, sum: Value) -> Value {
         let (left, t) = (self.ty(lhs), self.ty(sum));
         let ([rows, depth], [_, width]) = (n.extents(&left), n.extents(&t));
@@ -137,7 +137,7 @@ impl Generator {
         } else {
             OpKind::MmaF { fast_acc: n.fast }
         };
-        // Now and then as a batch of one.
+        // Sometimes as a batch of one.
         if n.batch.is_none() && self.rng.one_in(if n.regular { 64 } else { 16 }) {
             let operands = [lhs, rhs, sum].map(|v| {
                 let t = self.ty(v);
@@ -151,8 +151,8 @@ impl Generator {
         self.emit(kind, &[lhs, rhs, sum], t, n.traits_of_sums())
     }
 
-    /// Scores of a query and loaded keys, and loaded values by them: one turn of attention. Carried are the sum of
-    /// values, and perhaps the largest score of each row.
+    /// One iteration of attention: scores of a query and loaded keys, and a sum of loaded values weighted by them.
+    /// The sum of values is carried, and perhaps the maximum score of each row.
     pub(super) fn scores_and_values(
         &mut self,
         n: &mut Nest,
@@ -165,7 +165,7 @@ impl Generator {
         let left = self.ty(query);
         let [rows, depth] = n.extents(&left);
         let none = n.tile([rows, keys], n.sum);
-        let zero = self.zero_sum(n, &none);
+        let zero = self.zero_accumulator(n, &none);
         let kind = match n.sum {
             Number::I32 => OpKind::MmaI { lhs: Signedness::Signed, rhs: Signedness::Signed },
             _ => OpKind::MmaF { fast_acc: n.fast },
@@ -210,9 +210,9 @@ impl Generator {
 
     //===-- other steps -----------------------------------------------------//
 
-    /// A result of a loop that is no tile of the state becomes an operand of a product after the loop, or is added.
-    pub(super) fn use_result(&mut self, n: &mut Nest, state: &mut State, v: Value) {
-        let Some(at) = self.some_sum(n, state) else { return };
+    /// Uses a result of a loop that is not part of the state: as an operand of a dot after the loop, or as a summand.
+    pub(super) fn use_result(&mut self, n: &mut Nest, state: &mut Carried, v: Value) {
+        let Some(at) = self.some_accumulator(n, state) else { return };
         let sum = state.tiles[at];
         let ([_, depth], [_, width]) = (n.extents(&self.ty(v)), n.extents(&self.ty(sum)));
         let number = self.rng.pick(&n.numbers);
@@ -225,9 +225,9 @@ impl Generator {
         state.tiles[at] = self.multiply_these(n, lhs, rhs, sum);
     }
 
-    /// Something of each element of a sum, or of its rows.
-    fn change_sum(&mut self, n: &mut Nest, state: &mut State) {
-        let Some(at) = self.some_sum(n, state) else { return };
+    /// Applies an op to each element of an accumulator or to its rows.
+    fn change_accumulator(&mut self, n: &mut Nest, state: &mut Carried) {
+        let Some(at) = self.some_accumulator(n, state) else { return };
         let sum = state.tiles[at];
         let t = self.ty(sum);
         let [rows, width] = n.extents(&t);
@@ -238,7 +238,7 @@ impl Generator {
                 self.times(sum, two)
             }
             2 => {
-                let more = self.loaded_sum(n, width);
+                let more = self.loaded_accumulator(n, width);
                 self.added(sum, more)
             }
             3 => self.triangle(sum, 1.0),
@@ -256,10 +256,10 @@ impl Generator {
         };
     }
 
-    /// An operand that is carried becomes another one: loaded, computed, or a result.
-    fn change_operand(&mut self, n: &mut Nest, state: &mut State) {
-        let found: Vec<usize> = (0..state.tiles.len()).filter(|i| !self.is_sum(n, state.tiles[*i])).collect();
-        let [at, ..] = found[..] else { return self.change_sum(n, state) };
+    /// Replaces a carried operand by one that is loaded, computed, or a result.
+    fn change_operand(&mut self, n: &mut Nest, state: &mut Carried) {
+        let found: Vec<usize> = (0..state.tiles.len()).filter(|i| !self.is_accumulator(n, state.tiles[*i])).collect();
+        let [at, ..] = found[..] else { return self.change_accumulator(n, state) };
         let t = self.ty(state.tiles[at]);
         if let Element::Number(number) = t.element {
             let shape = n.extents(&t);
@@ -267,8 +267,8 @@ impl Generator {
         }
     }
 
-    /// Stores a tile of the state, or loads a stored tile: to be added, or as an operand.
-    fn memory_step(&mut self, n: &mut Nest, state: &mut State) {
+    /// Stores a tile of the state, or loads a stored tile as a summand or an operand.
+    fn memory_step(&mut self, n: &mut Nest, state: &mut Carried) {
         if self.rng.coin() {
             self.store_in_order(n, state);
             if self.rng.coin() {
@@ -276,7 +276,7 @@ impl Generator {
             }
         }
         let Some(v) = self.load_in_order(n, state) else { return };
-        let Some(at) = self.some_sum(n, state) else { return };
+        let Some(at) = self.some_accumulator(n, state) else { return };
         let (t, sum) = (self.ty(v), state.tiles[at]);
         let [_, depth] = n.extents(&t);
         let sum_type = self.ty(sum);
@@ -292,7 +292,7 @@ impl Generator {
         state.tiles[at] = self.multiply_these(n, lhs, rhs, sum);
     }
 
-    /// A tile of memory as an operand.
+    /// A tile from memory as an operand.
     fn narrowed_memory(&mut self, v: Value, number: Number) -> Value {
         let v = match self.ty(v).element {
             Element::Number(from) if from.is_integer() == number.is_integer() => v,

@@ -1,36 +1,35 @@
-//! Programs about products of tiles of views, as targets with warpgroup products and tensor copies like them: large
-//! tiles that nothing else uses, of tensors whose rows are aligned. Around the products are loops, also with no
-//! iteration or with a count that the compiler does not know, branches, and uses of the sums; every now and then
-//! anything else that a program does.
+//! Programs with dots of tiles of views, suited to wgmma and TMA: large tiles with no other use, of tensors with
+//! aligned rows. The dots are in loops, which may run zero times or an unknown number of times, and in branches, and
+//! the accumulators have other uses. Sometimes arbitrary statements are added.
 
 use super::{Generator, Need, Traits};
 use crate::case::Parameter;
 use tile_interp::program::{AccessOrder, FloatMode, OpKind, Overflow, Predicate, Promise, Rounding, Signedness, Value};
-use tile_interp::types::{Cut, Element, Number, Padding, TensorType, TileType, Type, ViewType};
+use tile_interp::types::{Element, Number, Padding, TensorType, TileType, Tiling, Type, ViewType};
 
-/// A tensor that operands are tiles of.
+/// A tensor whose tiles are operands.
 #[derive(Clone)]
 struct Operand {
     tensor: Value,
     ty: TensorType,
-    /// A tile as it is multiplied.
+    /// The tile's extents as an operand.
     tile: [usize; 2],
-    /// Whether memory has it the other way round.
-    turned: bool,
+    /// Whether the tile is transposed in memory.
+    transposed: bool,
     padding: Option<Padding>,
-    /// What elements are widened to before they are multiplied.
+    /// The type that elements are widened to before the dot.
     wide: Option<Number>,
-    /// Whether a second tile is added to each.
+    /// Whether an operand is the sum of two tiles.
     two: bool,
 }
 
-/// What the products of a program have in common.
-struct Products {
+/// Properties that the dots of a program share.
+struct Dots {
     lhs: Operand,
     rhs: Operand,
     sum: TileType,
     kind: OpKind,
-    /// Tiles along the depth, and the same as a value.
+    /// Number of tiles along the depth, and the same number as a value.
     trips: u64,
     bound: Value,
     i: Value,
@@ -39,8 +38,8 @@ struct Products {
 }
 
 impl Generator {
-    /// The whole program.
-    pub(super) fn products_of_views(&mut self) {
+    /// Generates the whole program.
+    pub(super) fn dots_of_views(&mut self) {
         self.grid = [self.rng.pick(&[1, 1, 2]), 1, 1];
         self.budget = self.rng.pick(&[0, 2, 4, 8]);
         self.block_number();
@@ -51,7 +50,7 @@ impl Generator {
                 let scores = self.constant_of(&p.sum, 0);
                 let q = self.chained(&p);
                 let total = self.constant_of(&q.sum, 0);
-                let sum = self.products_in_turn(&p, &q, scores, total);
+                let sum = self.attention(&p, &q, scores, total);
                 p = q;
                 sum
             }
@@ -78,17 +77,17 @@ impl Generator {
         self.end(OpKind::Return, &[]);
     }
 
-    fn operands(&mut self) -> Products {
+    fn operands(&mut self) -> Dots {
         use Number::{Bf16, E4m3, E5m2, F16, F32, I8};
-        // Words are rounded to tf32 before they are multiplied.
+        // F32 elements are rounded to tf32 before they are multiplied.
         let from = self.rng.pick(&[F16, F16, Bf16, I8, I8, E4m3, E5m2, F32, F32]);
         let narrow = from.width() == 8;
         let m = self.rng.pick(&[64usize, 64, 128]);
         let n = self.rng.pick(&[8usize, 16, 32, 64, 128, 256]);
         let k = self.rng.pick(&[256usize, 512, 1024]) / from.width() as usize;
         let mut trips = self.rng.pick(&[0u64, 1, 2, 3, 3, 5]);
-        // As much as the interpreter multiplies quickly. Panels of 128x128 bytes, which are turned otherwise than other
-        // tiles, should be among it.
+        // The limit is what the interpreter can multiply quickly. It must include panels of 128x128 bytes, which have
+        // a special transpose.
         let more = usize::from(narrow && k == 128);
         let n = n.min((1 << (19 + more)) / (m * k)).max(8);
         trips = trips.min((1 << (20 + more)) / (m * n * k) as u64).max(u64::from(trips > 0));
@@ -105,37 +104,38 @@ impl Generator {
             _ => OpKind::MmaF { fast_acc: narrow && self.rng.coin() },
         };
         let depth = trips.max(1) as usize * k;
-        let turned = [self.rng.one_in(3), self.rng.coin()];
-        let lhs = self.multiplied(from, [m * self.blocks(), depth], [m, k], turned[0]);
-        let rhs = self.multiplied(from, [depth, n], [k, n], turned[1]);
+        let transposed = [self.rng.one_in(3), self.rng.coin()];
+        let lhs = self.multiplied(from, [m * self.blocks(), depth], [m, k], transposed[0]);
+        let rhs = self.multiplied(from, [depth, n], [k, n], transposed[1]);
         let bound = if self.rng.coin() { self.argument(Number::I32, trips) } else { self.scalar(Number::I32, trips) };
-        let loose = matches!(kind, OpKind::MmaF { fast_acc: true }) || to == Number::F16;
+        let approximate = matches!(kind, OpKind::MmaF { fast_acc: true }) || to == Number::F16;
         let zero = self.scalar(Number::I32, 0);
-        let traits = Traits { loose, small: false };
-        Products { lhs, rhs, sum: TileType::of(&[m, n], to), kind, trips, bound, i: self.block_id, j: zero, traits }
+        let traits = Traits { approximate, small: false };
+        Dots { lhs, rhs, sum: TileType::of(&[m, n], to), kind, trips, bound, i: self.block_id, j: zero, traits }
     }
 
-    /// A tensor of which tiles are multiplied as elements of `n`; now and then they are computed from what it holds.
-    fn multiplied(&mut self, n: Number, extents: [usize; 2], tile: [usize; 2], turned: bool) -> Operand {
+    /// A tensor whose tiles are multiplied as elements of `n`, which are sometimes computed from another type in
+    /// memory.
+    fn multiplied(&mut self, n: Number, extents: [usize; 2], tile: [usize; 2], transposed: bool) -> Operand {
         let memory = match n {
             Number::F16 | Number::Bf16 if self.rng.one_in(6) => self.rng.pick(&[Number::I8, Number::E4m3]),
             _ => n,
         };
         let wide = (memory != n).then_some(n);
         let two = !matches!(n, Number::E4m3 | Number::E5m2) && self.rng.one_in(8);
-        Operand { wide, two, ..self.tensor(memory, extents, tile, turned) }
+        Operand { wide, two, ..self.tensor(memory, extents, tile, transposed) }
     }
 
-    /// A tensor with tiles up to `extents`, of which the last may stick out.
-    fn tensor(&mut self, n: Number, extents: [usize; 2], tile: [usize; 2], turned: bool) -> Operand {
+    /// A tensor whose tiles cover `extents`. The last tile may be partly outside.
+    fn tensor(&mut self, n: Number, extents: [usize; 2], tile: [usize; 2], transposed: bool) -> Operand {
         let mut along = extents.map(|e| e as u64);
         for (extent, tile) in along.iter_mut().zip(tile) {
             if self.rng.one_in(3) {
                 *extent -= self.rng.below(tile) as u64;
             }
         }
-        let [rows, columns] = if turned { [along[1], along[0]] } else { along };
-        // Now and then a row does not begin where a tensor copy can.
+        let [rows, columns] = if transposed { [along[1], along[0]] } else { along };
+        // Sometimes rows are not aligned as TMA requires.
         let row = if self.rng.one_in(12) { columns } else { columns.next_multiple_of(16) };
         let bytes = self.data(n, (rows * row) as usize, true);
         let pointer = TileType::new(&[], Element::Pointer(n));
@@ -157,10 +157,10 @@ impl Generator {
         let results = [(Type::Tensor(ty.clone()), Traits::default())];
         let tensor = self.emit_all(OpKind::MakeTensorView, &operands, &results, vec![])[0];
         let padding = Some(if !n.is_integer() && self.rng.one_in(16) { Padding::NegZero } else { Padding::Zero });
-        Operand { tensor, ty, tile, turned, padding, wide: None, two: false }
+        Operand { tensor, ty, tile, transposed, padding, wide: None, two: false }
     }
 
-    /// The tile at these indices, as it is multiplied.
+    /// Loads the tile at these indices as an operand.
     fn load_operand(&mut self, o: &Operand, at: [Value; 2]) -> Value {
         let before = self.scopes.last().map_or(0, Vec::len);
         let mut v = self.load_tile(o, at);
@@ -176,7 +176,7 @@ impl Generator {
         if self.ty(v).element == Element::Number(Number::F32) {
             v = self.rounded(v);
         }
-        // Rarely something else may use it, too.
+        // Rarely another op may use it too.
         if !self.rng.one_in(20)
             && let Some(scope) = self.scopes.last_mut()
         {
@@ -185,23 +185,23 @@ impl Generator {
         v
     }
 
-    /// The tile at these indices, of the type that is multiplied but for rounding.
+    /// Loads the tile at these indices, widened but not yet rounded.
     fn load_tile(&mut self, o: &Operand, at: [Value; 2]) -> Value {
         let t = TileType::of(&o.tile, o.ty.element);
-        // The dimensions change places in the view or afterwards.
-        let in_view = o.turned && self.rng.coin();
-        let after = o.turned && !in_view;
+        // The dimensions are swapped in the view or afterwards.
+        let in_view = o.transposed && self.rng.coin();
+        let after = o.transposed && !in_view;
         let turn = |list: [usize; 2]| if after { [list[1], list[0]] } else { list };
         let loaded = TileType::of(&turn(o.tile), o.ty.element);
         let dim_map = if in_view { vec![1, 0] } else { vec![0, 1] };
-        let cut = Cut::Partition { dim_map };
-        let view = ViewType { tile: loaded.shape.clone(), tensor: o.ty.clone(), cut, padding: o.padding };
+        let tiling = Tiling::Partition { dim_map };
+        let view = ViewType { tile: loaded.shape.clone(), tensor: o.ty.clone(), tiling, padding: o.padding };
         let view = self.emit_all(OpKind::MakeView, &[o.tensor], &[(Type::View(view), Traits::default())], vec![])[0];
         let at = if after { [at[1], at[0]] } else { at };
         let kind = OpKind::LoadView { access: AccessOrder::WEAK, token: false, inbounds: vec![] };
-        let results = [(loaded.into(), Traits { loose: false, small: true }), (Type::Token, Traits::default())];
+        let results = [(loaded.into(), Traits { approximate: false, small: true }), (Type::Token, Traits::default())];
         let v = self.emit_all(kind, &[view, at[0], at[1]], &results, vec![])[0];
-        // Widened as memory has it, or as it is multiplied.
+        // Widened before or after the transpose.
         let early = self.rng.coin();
         let mut v = if early { self.as_multiplied(o, v) } else { v };
         if after {
@@ -212,7 +212,7 @@ impl Generator {
     }
 
     fn as_multiplied(&mut self, o: &Operand, v: Value) -> Value {
-        // Words are rounded; sums of them only once they are there.
+        // F32 elements are rounded; a sum of two tiles is rounded after the addition.
         if o.ty.element == Number::F32 && !o.two && self.rng.coin() {
             return self.rounded(v);
         }
@@ -230,33 +230,33 @@ impl Generator {
         self.rearrange(OpKind::FToF { rounding: Rounding::NearestEven }, &[v], to)
     }
 
-    /// A product of the tiles at depth `k`, added to `sum`.
-    fn multiply(&mut self, p: &Products, k: Value, sum: Value) -> Value {
-        // At the bound there is nothing.
+    /// The dot of the tiles at depth `k`, accumulated into `sum`.
+    fn multiply(&mut self, p: &Dots, k: Value, sum: Value) -> Value {
+        // The index `bound` is past the last tile.
         let k = if k == p.bound { self.scalar(Number::I32, p.trips.saturating_sub(1)) } else { k };
         let lhs = self.load_operand(&p.lhs, [p.i, k]);
         let rhs = self.load_operand(&p.rhs, [k, p.j]);
         self.emit(p.kind.clone(), &[lhs, rhs, sum], p.sum.clone(), p.traits)
     }
 
-    /// A product whose left operand is computed from the result of `p`: a tile of as many rows, by tiles of another
-    /// tensor.
-    fn chained(&mut self, p: &Products) -> Products {
-        let [m, n] = p.sum.shape[..] else { unreachable!("a tile of a product has two dimensions") };
+    /// The dots whose left operand is computed from the result of `p`: tiles with the same number of rows, by tiles
+    /// of another tensor.
+    fn chained(&mut self, p: &Dots) -> Dots {
+        let [m, n] = p.sum.shape[..] else { unreachable!("a tile of a dot has two dimensions") };
         let width = self.rng.pick(&[16usize, 32, 64, 128]).min((1 << 20) / (m * n)).max(16);
         let rows = p.trips.max(1) as usize * n;
-        let turned = self.rng.one_in(4);
-        let rhs = self.tensor(p.lhs.ty.element, [rows, width], [n, width], turned);
+        let transposed = self.rng.one_in(4);
+        let rhs = self.tensor(p.lhs.ty.element, [rows, width], [n, width], transposed);
         let sum = TileType::of(&[m, width], Number::F32);
         let kind = OpKind::MmaF { fast_acc: false };
-        Products { lhs: p.lhs.clone(), rhs, sum, kind, ..*p }
+        Dots { lhs: p.lhs.clone(), rhs, sum, kind, ..*p }
     }
 
-    /// For each tile of keys scores, weights of them, and a total of weighted values: attention, but for a softmax of
-    /// small whole numbers.
-    fn products_in_turn(&mut self, p: &Products, q: &Products, zero: Value, total: Value) -> Value {
+    /// Attention with a softmax of small integers: for each tile of keys, scores, their weights, and a sum of
+    /// weighted values.
+    fn attention(&mut self, p: &Dots, q: &Dots, zero: Value, total: Value) -> Value {
         let first = self.scalar(Number::I32, 0);
-        // The queries are there before the loop, differ from tile to tile, or are computed.
+        // The query is loaded before the loop, loaded in each iteration, or computed.
         let before = self.rng.below(3);
         let mut query = (before > 0).then(|| self.load_operand(&p.lhs, [p.i, first]));
         if let (Some(v), 2) = (query, before) {
@@ -283,20 +283,21 @@ impl Generator {
             let narrow = g.derive(OpKind::FToF { rounding: Rounding::NearestEven }, &[weights], t);
             let values = g.load_operand(&q.rhs, [k, q.j]);
             let out = g.emit(q.kind.clone(), &[narrow, values, kept], q.sum.clone(), q.traits);
-            // Now and then the iteration uses what it passes on.
+            // Sometimes the iteration uses the value that it yields.
             if g.rng.one_in(6) { g.no_less(q, out, total) } else { out }
         })
     }
 
-    /// Sums of their own of products that share tiles, as of rows by two matrices; the sum or the maximum of all.
-    fn together(&mut self, p: &Products, zero: Value) -> Value {
+    /// Several dots with separate accumulators that share operands, such as one left operand by two right ones.
+    /// Returns the sum or the maximum of all.
+    fn together(&mut self, p: &Dots, zero: Value) -> Value {
         let depth = p.trips.max(1) as usize * p.lhs.tile[1];
         let more = |g: &mut Self, of: &Operand, extents| {
-            let turned = g.rng.coin();
-            g.multiplied(of.wide.unwrap_or(of.ty.element), extents, of.tile, turned)
+            let transposed = g.rng.coin();
+            g.multiplied(of.wide.unwrap_or(of.ty.element), extents, of.tile, transposed)
         };
         let rows = p.lhs.tile[0] * self.blocks();
-        // By the numbers of their operands.
+        // Pairs of operand indices.
         let pairs: &[[usize; 2]] = self.rng.pick(&[&[[0, 0], [0, 1]], &[[0, 0], [1, 0]], &[[0, 0], [0, 1], [1, 1]]]);
         let (mut left, mut right) = (vec![p.lhs.clone()], vec![p.rhs.clone()]);
         if pairs.iter().any(|[l, _]| *l == 1) {
@@ -319,10 +320,10 @@ impl Generator {
         sums.into_iter().reduce(|a, b| if largest { self.no_less(p, a, b) } else { self.plus(p, a, b) }).unwrap_or(zero)
     }
 
-    /// A loop that carries a sum.
+    /// A loop that carries an accumulator.
     fn deep(
         &mut self,
-        p: &Products,
+        p: &Dots,
         bound: Value,
         init: Value,
         body: impl FnOnce(&mut Self, Value, Value) -> Value,
@@ -330,10 +331,10 @@ impl Generator {
         self.deep_with_sums(p, bound, vec![init], |g, k, sums| vec![body(g, k, sums[0])])[0]
     }
 
-    /// A loop that carries several sums.
+    /// A loop that carries several accumulators.
     fn deep_with_sums(
         &mut self,
-        p: &Products,
+        p: &Dots,
         bound: Value,
         inits: Vec<Value>,
         body: impl FnOnce(&mut Self, Value, &[Value]) -> Vec<Value>,
@@ -354,14 +355,14 @@ impl Generator {
         self.emit_all(OpKind::For { unsigned: false }, &[vec![zero, bound, one], inits].concat(), &results, vec![block])
     }
 
-    /// Anything else.
+    /// Sometimes adds an arbitrary statement.
     fn sometimes(&mut self) {
         if self.budget > 0 && self.rng.one_in(6) {
             self.statement();
         }
     }
 
-    fn plus(&mut self, p: &Products, a: Value, b: Value) -> Value {
+    fn plus(&mut self, p: &Dots, a: Value, b: Value) -> Value {
         let kind = if p.sum.element == Element::Number(Number::I32) {
             OpKind::AddI(Overflow::default())
         } else {
@@ -370,7 +371,7 @@ impl Generator {
         self.derive(kind, &[a, b], p.sum.clone())
     }
 
-    fn no_less(&mut self, p: &Products, a: Value, b: Value) -> Value {
+    fn no_less(&mut self, p: &Dots, a: Value, b: Value) -> Value {
         let kind = if p.sum.element == Element::Number(Number::I32) {
             OpKind::MaxI(Signedness::Signed)
         } else {
@@ -379,8 +380,8 @@ impl Generator {
         self.derive(kind, &[a, b], p.sum.clone())
     }
 
-    /// Sums of several tiles, one after another.
-    fn tile_after_tile(&mut self, p: &Products, zero: Value) -> Value {
+    /// The accumulators of several output tiles, one after another.
+    fn tile_after_tile(&mut self, p: &Dots, zero: Value) -> Value {
         let two = self.scalar(Number::I32, 2);
         self.deep(p, two, zero, |g, _, c| {
             let sum = g.deep(p, p.bound, zero, |g, k, c| g.multiply(p, k, c));
@@ -394,7 +395,7 @@ impl Generator {
         })
     }
 
-    fn one_after_another(&mut self, p: &Products, zero: Value) -> Value {
+    fn one_after_another(&mut self, p: &Dots, zero: Value) -> Value {
         let first = self.deep(p, p.bound, zero, |g, k, c| g.multiply(p, k, c));
         let positive = self.no_less(p, first, zero);
         let init = self.rng.pick(&[first, zero]);
@@ -402,7 +403,7 @@ impl Generator {
         self.plus(p, positive, second)
     }
 
-    fn in_branch(&mut self, p: &Products, zero: Value) -> Value {
+    fn in_branch(&mut self, p: &Dots, zero: Value) -> Value {
         let condition = self.condition();
         let both = self.rng.coin();
         let mut regions = vec![];
@@ -420,8 +421,8 @@ impl Generator {
         self.emit_all(OpKind::If, &[condition], &results, regions)[0]
     }
 
-    /// A branch around the product in a loop, perhaps with another in its other arm.
-    fn with_branch(&mut self, p: &Products, zero: Value, both: bool) -> Value {
+    /// A branch around the dot in a loop, perhaps with another dot in its other region.
+    fn with_branch(&mut self, p: &Dots, zero: Value, both: bool) -> Value {
         self.deep(p, p.bound, zero, |g, k, c| {
             let parity = g.scalar(Number::I32, 1);
             let odd = g.derive(OpKind::AndI, &[k, parity], TileType::scalar(Number::I32));
@@ -445,18 +446,18 @@ impl Generator {
         if self.rng.coin() { self.argument(Number::I32, bit) } else { self.scalar(Number::I32, bit) }
     }
 
-    /// The sum is used in the loop: carried and added up, or made anew for each product.
-    fn used(&mut self, p: &Products, zero: Value) -> Value {
+    /// The accumulator is used inside the loop: it is carried and added up, or starts from zero for each dot.
+    fn used(&mut self, p: &Dots, zero: Value) -> Value {
         let fresh = self.rng.coin();
         self.deep(p, p.bound, zero, |g, k, c| {
-            let product = g.multiply(p, k, if fresh { zero } else { c });
-            let positive = g.no_less(p, product, zero);
+            let dot = g.multiply(p, k, if fresh { zero } else { c });
+            let positive = g.no_less(p, dot, zero);
             if fresh { g.plus(p, c, positive) } else { positive }
         })
     }
 
-    /// What is done with the sums of a tile.
-    fn epilogue(&mut self, p: &Products, sum: Value) -> Value {
+    /// The epilogue of an output tile.
+    fn epilogue(&mut self, p: &Dots, sum: Value) -> Value {
         let mut v = sum;
         if self.rng.one_in(3) {
             let Element::Number(n) = p.sum.element else { return v };
@@ -470,7 +471,7 @@ impl Generator {
             let zero = self.constant_of(&p.sum, 0);
             v = self.no_less(p, v, zero);
         }
-        // In a loop each iteration would write to the same place.
+        // In a loop every iteration would write to the same address.
         let once = self.loops == 0;
         if once && p.sum.element == Element::Number(Number::F32) && self.rng.coin() {
             self.store_tile(p, v);
@@ -487,15 +488,15 @@ impl Generator {
         v
     }
 
-    /// Stores a tile of sums in 16 bits to a tensor whose rows are aligned, as tensor copies want it, perhaps more than
-    /// once and in order.
-    fn store_tile(&mut self, p: &Products, v: Value) {
+    /// Stores an output tile in 16 bits to a tensor with aligned rows, as TMA requires, perhaps several times in
+    /// order.
+    fn store_tile(&mut self, p: &Dots, v: Value) {
         let to = self.rng.pick(&[Number::F16, Number::Bf16]);
         let t = p.sum.with(Element::Number(to));
         let extents = [t.shape[0] * self.blocks(), t.shape[1]];
         let out = self.tensor(to, extents, [t.shape[0], t.shape[1]], false);
-        let cut = Cut::Partition { dim_map: vec![0, 1] };
-        let view = ViewType { tile: t.shape.clone(), tensor: out.ty.clone(), cut, padding: None };
+        let tiling = Tiling::Partition { dim_map: vec![0, 1] };
+        let view = ViewType { tile: t.shape.clone(), tensor: out.ty.clone(), tiling, padding: None };
         let view = self.emit_all(OpKind::MakeView, &[out.tensor], &[(Type::View(view), Traits::default())], vec![])[0];
         let mut narrow = self.derive(OpKind::FToF { rounding: Rounding::NearestEven }, &[v], t.clone());
         let kind = |token| OpKind::StoreView { access: AccessOrder::WEAK, token, inbounds: vec![] };
@@ -509,8 +510,8 @@ impl Generator {
         }
     }
 
-    /// The largest of each row or column.
-    fn largest(&mut self, p: &Products, v: Value) {
+    /// The maximum of each row or column.
+    fn largest(&mut self, p: &Dots, v: Value) {
         let Element::Number(n) = p.sum.element else { return };
         let identity = match n {
             Number::I32 => 1 << 31,

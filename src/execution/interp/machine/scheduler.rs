@@ -1,16 +1,17 @@
-//! Which tile block runs when.
+//! Scheduling of tile blocks.
 //!
-//! A tile block may wait for another one, by reading a flag until it changes, and the language does not say in which
-//! order tile blocks start. So they take turns: each runs until it ends, until it reads once more what it had read
-//! before (an access that is atomic or not weak, so that it may be waiting), or for [`TURN`] ops. Then the next one
-//! goes on, in the order of their numbers. Where no tile block waits for another, they run one after another.
+//! A tile block may wait for another one by polling a flag, and the language does not define the order in which tile
+//! blocks start. So tile blocks run in time slices, round-robin in the order of their numbers. A slice ends when the
+//! tile block finishes, when an atomic or non-weak access returns the same value as the last time (it may be
+//! polling), or after [`SLICE_OPS`] ops. If no tile block waits for another, they run one after another.
 //!
-//! If [`IDLE_ROUNDS`] rounds pass in which all tile blocks only wait and no byte of memory changes, none of them ever
-//! goes on, unless it counts how often it has looked: the run ends with an error.
+//! After [`IDLE_ROUNDS`] rounds in which all tile blocks only poll and no byte of memory changes, the run ends with
+//! an error. A program that counts its polls could still make progress later, but the interpreter does not wait for
+//! that.
 
-use super::control::{Frame, Turn};
+use super::control::{Frame, SliceEnd};
 use super::promises::Breaches;
-use super::{Cause, Datum, Error, Limits, Machine, Report, Run};
+use super::{Cause, Datum, Error, Executor, Limits, Machine, Report};
 use crate::program::Entry;
 use crate::race::Races;
 use crate::scalar::Scalar;
@@ -18,12 +19,13 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 use std::time::Instant;
 
-/// The most ops of a turn. Most tile blocks have fewer: what many of them hold would not fit into memory.
-const TURN: u64 = 1 << 20;
-/// Rounds in which nothing happens, until nothing is expected to happen.
+/// Maximum number of ops in a slice. Few tile blocks exceed it, which limits the number of suspended ones: the values
+/// of many would not fit in memory.
+const SLICE_OPS: u64 = 1 << 20;
+/// Rounds without progress after which the tile blocks count as deadlocked.
 const IDLE_ROUNDS: u64 = 1 << 14;
 
-/// A tile block between its turns.
+/// A suspended tile block.
 struct TileBlock<'p> {
     position: [u32; 3],
     values: Vec<Datum>,
@@ -41,14 +43,14 @@ impl<'p> TileBlock<'p> {
     }
 }
 
-/// All positions of a grid, in the order of their numbers.
+/// All positions of a grid, in the order of tile block numbers.
 fn positions(grid: [u32; 3]) -> impl Iterator<Item = [u32; 3]> {
     let [nx, ny, nz] = grid;
     (0..nz).flat_map(move |z| (0..ny).flat_map(move |y| (0..nx).map(move |x| [x, y, z])))
 }
 
 impl Machine<'_> {
-    /// Runs all tile blocks of a launch to their ends.
+    /// Runs all tile blocks of a launch to completion.
     pub(super) fn run_all(
         &mut self,
         entry: &Entry,
@@ -67,7 +69,7 @@ impl Machine<'_> {
             fresh.next().map(|at| TileBlock::new(entry, at, args)).or_else(|| started.pop_front())
         {
             let changes = self.memory.changes();
-            let mut run = Run {
+            let mut run = Executor {
                 entry,
                 memory: &mut self.memory,
                 races: races.as_mut(),
@@ -86,21 +88,26 @@ impl Machine<'_> {
                 deadline,
                 report,
             };
-            let turn = run.turn(&mut block.stack, TURN);
-            let waits = match turn {
-                Ok(Turn::Done(_)) => {
+            let end = run.run_slice(&mut block.stack, SLICE_OPS);
+            let waits = match end {
+                Ok(SliceEnd::Done(_)) => {
                     idle = 0;
                     continue;
                 }
-                Ok(Turn::Stopped) => Ok(false),
-                Ok(Turn::Waiting) => Ok(true),
+                Ok(SliceEnd::Stopped) => Ok(false),
+                Ok(SliceEnd::Waiting) => Ok(true),
                 Err(e) => Err(e),
             };
             let is_idle = matches!(waits, Ok(true)) && run.memory.changes() == changes;
             idle = if is_idle { idle + 1 } else { 0 };
             let stuck = (idle > IDLE_ROUNDS.saturating_mul(started.len() as u64 + 1)).then(|| {
                 let op = block.stack.last().and_then(Frame::last_op);
-                op.map(|op| run.error(op, Cause::Limit("every tile block waits for what none of them does".into())))
+                op.map(|op| {
+                    run.error(
+                        op,
+                        Cause::Limit("deadlock: every tile block waits for a write that no tile block performs".into()),
+                    )
+                })
             });
             match (waits, stuck.flatten()) {
                 (Ok(_), None) => {
