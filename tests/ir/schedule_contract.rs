@@ -3,7 +3,7 @@
 //!
 //! * Constraint generation, cleanups and scheduling are separate passes. Any cleanups may run in between, and
 //!   `canonicalize` and `cse` preserve the analysis: `any_cleanups_may_stand_between`.
-//! * Constraint generation requires a program of threads whose functions do not change afterwards:
+//! * Constraint generation requires a program of threads whose functions do not change afterward:
 //!   `constraints_want_a_program_of_threads`, `a_loop_that_is_another_one_is_an_error`.
 //! * It only builds the analysis; the program and other analyses stay valid: `constraints_are_attributes_alone`.
 //! * Each pass declares the analyses it preserves, which is checked when the pipeline is built:

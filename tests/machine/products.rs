@@ -2,7 +2,7 @@
 //!
 //! * Each kernel assembles for each target without a warning. `tests/machine/sass.rs` checks for spills.
 //! * Shared memory accesses around a dot are free of bank conflicts, as computed by the layout algebra.
-//! * Scaled dots use the instruction with block scales if the target has one, and no scale is applied afterwards.
+//! * Scaled dots use the instruction with block scales if the target has one, and no scale is applied afterward.
 //! * The loop of a 128x128x64 dot on sm_80 consists of copies, `LDSM` and `HMMA`, and does not move single words.
 //!
 //! By default on one target of each generation; `TILEIRAS_TEST_FULL=1` takes all eleven.
@@ -182,7 +182,7 @@ fn free_of_conflicts(name: &str) -> Result<(), Failed> {
     if problems.is_empty() { Ok(()) } else { Err(problems.join("\n").into()) }
 }
 
-/// Whether a stage's bytes are transposed and its rows, before or afterwards, are shorter than the banks are wide.
+/// Whether a stage's bytes are transposed and its rows, before or afterward, are shorter than the banks are wide.
 fn is_turned_and_narrow(memory: Val<'_>) -> bool {
     let Some(desc) = MemDescType::cast(ty(memory)) else { return false };
     let is_turned = defining_op(memory).is_some_and(|o| MemDescReinterpretOp::cast(o).is_some());

@@ -13,10 +13,10 @@
 //! `A'` and `C'` are the same views in tiles of 128 rows. The CTAs do not communicate: each has either the *whole* of
 //! a tensor, or the *slice* along one dimension that belongs to its rank.
 //!
-//! * `demand` propagates the needed parts of each value backwards from the stores. A store writes slices. A slice of
+//! * `demand` propagates the needed parts of each value backward from the stores. A store writes slices. A slice of
 //!   a sum needs slices of its operands. A slice of a dot's rows needs the same rows of the left operand and the
 //!   whole right operand. A reduction needs slices along a dimension that it does not reduce. Values that do not
-//!   depend on dots can be computed whole and sliced afterwards. A dot cannot be split if it is needed whole, or both
+//!   depend on dots can be computed whole and sliced afterward. A dot cannot be split if it is needed whole, or both
 //!   by rows and by columns.
 //! * `order` checks tokens: an access ordered after another one must not depend on the other rank's part of it.
 //! * `rebuild` rewrites the function with the needed parts.

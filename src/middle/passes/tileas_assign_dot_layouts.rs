@@ -260,7 +260,7 @@ fn keeps_rows(dot: AnyDot<'_>) -> bool {
     leads_to_rows(dot.result()) || comes_from_dot(dot.lhs())
 }
 
-/// Follows values with the same layout as `v` forwards. Returns whether one of them is used by row.
+/// Follows values with the same layout as `v` forward. Returns whether one of them is used by row.
 fn leads_to_rows(v: Val<'_>) -> bool {
     let (mut work, mut seen) = (vec![v], FxHashSet::default());
     while let Some(v) = work.pop() {

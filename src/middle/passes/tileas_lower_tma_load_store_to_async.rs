@@ -268,7 +268,7 @@ fn rewrite<'c>(agent: Blk<'c>, stores: &[Store<'c>], context: &'c Context) -> Re
         top.set_after(*last);
         BarrierOp::build(&top, None, None).map_err(|e| fail(first, e.to_string()))?;
     }
-    // Wait for the last store in the innermost block that contains all stores; afterwards the storage is free.
+    // Wait for the last store in the innermost block that contains all stores; afterward the storage is free.
     let last = innermost_block(agent, &copies);
     let end = match ops_of(last).last().filter(|_| block_key(last) != block_key(agent)) {
         Some(leave) => Builder::before(context, leave),

@@ -21,7 +21,7 @@
 //!
 //! The results are identical, because each dot is computed from the same values. Once dots are asynchronous, both are
 //! in flight together. The *late* dot stays in flight while the warpgroup computes with the scores, since its
-//! accumulator is needed only afterwards. The pipelined loop does not need more registers: the scores of one
+//! accumulator is needed only afterward. The pipelined loop does not need more registers: the scores of one
 //! iteration have become the left operand before the scores of the next are computed.
 //!
 //! `analysis::dependent_dots` decides which loops are eligible. A scheduled loop is pipelined only if its schedule

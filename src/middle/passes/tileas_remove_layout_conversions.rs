@@ -7,9 +7,9 @@
 //!    eight for each enclosing loop), in their current layouts. A dot never changes its layouts; an access may. The
 //!    layouts of a dot's left and right operands are only useful for the dot, because they replicate elements in many
 //!    warps. They flood only the widening casts and shape changes before the dot, so that narrow elements are moved.
-//! 2. An anchor's layout *floods* the def-use graph, forwards and backwards, through every op for which the layout on
+//! 2. An anchor's layout *floods* the def-use graph, forward and backward, through every op for which the layout on
 //!    one side determines the layout on the other: elementwise ops, scans, loop-carried values, `view`, `permute`,
-//!    `cat`, `pack` and `unpack`, `broadcast` towards its source, and `reduce` towards its results. It flows forwards
+//!    `cat`, `pack` and `unpack`, `broadcast` toward its source, and `reduce` toward its results. It flows forward
 //!    through `extract_slice`, where every thread keeps a part of its elements. It enters only values that do not
 //!    have a layout yet. It enters an access only if the access stays efficient, within a factor of the sectors that
 //!    the access's own layout touches.

@@ -1,6 +1,6 @@
 //! `tileir-insert-debug-scope` gives each kernel a debug scope and each op in it a file location.
 //!
-//! Messages, remarks and line tables rely on both afterwards. The scope comes from the scope in the public language
+//! Messages, remarks and line tables rely on both afterward. The scope comes from the scope in the public language
 //! if there is one; otherwise it is built from the kernel's symbol and location. If line information is requested,
 //! the scopes and call sites of the public language become LLVM scopes on every op ([`debug_scope`]). Otherwise they
 //! are kept until the program is lowered to a single thread. Kernels that have a scope keep it, so the pass can run

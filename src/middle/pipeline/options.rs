@@ -375,7 +375,7 @@ impl Options {
     }
 
     /// Returns every pass from the public language to the LLVM dialect, in order. The tier table says which passes
-    /// belong to the level's tier. The others are needed at every level and run afterwards, so the overall order
+    /// belong to the level's tier. The others are needed at every level and run afterward, so the overall order
     /// never changes.
     pub fn steps(&self) -> Vec<Step> {
         let mut list = Steps { list: vec![], target: format!("compute-capability={}", self.target.name) };

@@ -161,7 +161,7 @@ impl<'c> Translator<'c> {
         self.b.value("arith.bitcast", types::with_element(t, to), &[chosen], &[])
     }
 
-    /// Rounds f32 to the 11 significant bits of tf32, towards zero or to nearest with ties away from zero.
+    /// Rounds f32 to the 11 significant bits of tf32, toward zero or to nearest with ties away from zero.
     fn rounded_to_tf32(&self, source: Val<'c>, mode: RoundingMode) -> Val<'c> {
         const DROPPED: i64 = 13;
         let t = ty(source);
@@ -179,7 +179,7 @@ impl<'c> Translator<'c> {
         self.b.value("arith.select", t, &[is_number, rounded, source], &[])
     }
 
-    /// Converts to i1 by comparing with zero. The language rounds towards zero, but NVIDIA's assembler and its
+    /// Converts to i1 by comparing with zero. The language rounds toward zero, but NVIDIA's assembler and its
     /// clients treat a conversion to i1 as a conversion to a truth value. The two differ only for magnitudes below
     /// one.
     fn is_not_zero(&self, source: Val<'c>) -> Val<'c> {

@@ -14,7 +14,7 @@
 //! prints as 0 or 1.
 //!
 //! A failed assertion prints a line for each false element and then stops the kernel. For a tile, all threads
-//! synchronize first so that every line is printed; afterwards no thread continues.
+//! synchronize first so that every line is printed; afterward no thread continues.
 
 use super::{
     Lower, Lowered,

@@ -17,7 +17,7 @@
 //! a running CTA, and the thread waits for it. An *empty* slot is claimed by an atomic exchange. The thread that
 //! claims a slot builds the map in shared memory, copies it, writes the key, and sets the state to *ready* with
 //! release semantics. Threads that read *ready* do so with acquire semantics, and every user executes the tensor map
-//! proxy fence afterwards.
+//! proxy fence afterward.
 //!
 //! If all slots belong to other maps, the warp borrows an entry of a pool. An entry has room for all maps of the
 //! function. The warp returns it at the end of the kernel, when the copies of the whole CTA are done. One entry

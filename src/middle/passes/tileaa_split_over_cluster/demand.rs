@@ -1,4 +1,4 @@
-//! Computes the parts of each value that a CTA needs, backwards from the stores.
+//! Computes the parts of each value that a CTA needs, backward from the stores.
 //!
 //! Several parts of a value may be needed: for example, one dot needs a whole tile as its right operand and another
 //! dot needs rows of it. Loops and branches then carry each part.

@@ -28,7 +28,7 @@ pub fn concerns(op: OpRef<'_>) -> bool {
     ReplicateOp::cast(op).is_some() || PrintOp::cast(op).is_some()
 }
 
-/// Rewrites `op`. Returns whether it uses shared memory afterwards.
+/// Rewrites `op`. Returns whether it uses shared memory afterward.
 pub fn materialize<'c>(op: OpRef<'c>, barrier_first: bool, context: &'c Context) -> Result<bool, Failed> {
     match (ReplicateOp::cast(op), PrintOp::cast(op)) {
         (Some(x), _) => replicate(x, barrier_first, context),
