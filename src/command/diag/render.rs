@@ -60,7 +60,7 @@ fn one_line(text: &str) -> String {
 
 /// Escapes control characters except newlines and tabs in the output of another program, because a terminal might
 /// interpret them.
-pub fn harmless(text: &str) -> String {
+pub fn escape_control(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

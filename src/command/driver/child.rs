@@ -39,7 +39,7 @@ impl Bounded {
     }
 
     /// Appends a note on the omitted bytes.
-    fn cut(&mut self) {
+    fn append_omission_note(&mut self) {
         if self.left_out > 0 {
             self.bytes.extend(format!("\n... and {} more bytes\n", self.left_out).into_bytes());
         }
@@ -81,7 +81,7 @@ impl Running {
 
     /// Waits for the tool to exit. The timeout starts now.
     pub fn finish(mut self, timeout: Option<Duration>) -> io::Result<Finished> {
-        if let Err(e) = self.process.loaded() {
+        if let Err(e) = self.process.wait_until_loaded() {
             self.waited_for = true;
             return Err(e);
         }
@@ -96,7 +96,7 @@ impl Running {
         let status = self.process.wait()?;
         self.waited_for = true;
         finished?;
-        output.cut();
+        output.append_omission_note();
         let output = output.bytes;
         Ok(Finished { status, output, timed_out })
     }
@@ -346,7 +346,7 @@ pub fn unnamed_file(directory: &Path) -> io::Result<File> {
 
 /// Atomically creates the file `target` in `directory`, which must not contain it: however this process ends, either
 /// the file does not exist or it contains all of `bytes`. Fails with `Unsupported` if the file system cannot do that.
-pub fn create_whole(target: &Path, directory: &Path, bytes: &[u8]) -> io::Result<()> {
+pub fn create_atomically(target: &Path, directory: &Path, bytes: &[u8]) -> io::Result<()> {
     #[cfg(target_os = "linux")]
     {
         use std::io::Write;

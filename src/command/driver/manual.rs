@@ -31,7 +31,7 @@ pub fn page(page: &Page, program: &str, version: &str) -> String {
     let mut out =
         format!(".TH {} 1 \"\" \"{}\" \"User Commands\"\n", escaped(&program.to_uppercase()), escaped(version));
     let mut section = |title: &str, text: &str| out += &format!(".SH {title}\n{text}");
-    section("NAME", &format!("{} \\- {}\n", escaped(program), escaped(&lowered(page.overview))));
+    section("NAME", &format!("{} \\- {}\n", escaped(program), escaped(&lower_first_letter(page.overview))));
     let mut synopsis = format!(".B {program}\n[options] {}\n", escaped(page.usage));
     for s in page.subcommands {
         synopsis += &format!(".br\n.B {program} {}\n", escaped(s.usage));
@@ -92,7 +92,7 @@ fn paragraph(text: &str) -> String {
     format!(".PP\n{}\n", escaped(text))
 }
 
-fn lowered(text: &str) -> String {
+fn lower_first_letter(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map(|first| first.to_lowercase().collect::<String>() + letters.as_str()).unwrap_or_default()
 }

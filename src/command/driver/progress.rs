@@ -95,11 +95,11 @@ impl Drop for Progress {
 fn line(what: &str, done: u64, total: u64, spent: Duration, note: &str) -> String {
     let left = spent.as_secs_f64() / done.max(1) as f64 * total.saturating_sub(done) as f64;
     let note = if note.is_empty() { String::new() } else { format!(", {note}") };
-    format!("{what}: {done} of {total}{note}; about {} left", rough(left))
+    format!("{what}: {done} of {total}{note}; about {} left", rounded(left))
 }
 
 /// A duration in rounded, readable form.
-fn rough(seconds: f64) -> String {
+fn rounded(seconds: f64) -> String {
     match seconds {
         s if s < 90.0 => format!("{:.0} s", s.ceil()),
         s if s < 5400.0 => format!("{:.0} min", s / 60.0),
@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn times_are_rough() {
-        assert_eq!([0.2, 89.0, 90.0, 5000.0, 9000.0].map(rough), ["1 s", "89 s", "2 min", "83 min", "2.5 h"]);
+        assert_eq!([0.2, 89.0, 90.0, 5000.0, 9000.0].map(rounded), ["1 s", "89 s", "2 min", "83 min", "2.5 h"]);
     }
 
     #[test]

@@ -43,7 +43,7 @@ struct Limits {
 
 impl Connection {
     pub fn new(address: &Address) -> Result<Connection, CallError> {
-        let wrong = |e: tonic::transport::Error| CallError::Unreachable(innermost(&e));
+        let wrong = |e: tonic::transport::Error| CallError::Unreachable(root_cause(&e));
         let mut endpoint = Endpoint::from_shared(address.uri()).map_err(wrong)?.tcp_nodelay(true);
         if address.is_secure() {
             endpoint = endpoint.tls_config(ClientTlsConfig::new().with_native_roots()).map_err(wrong)?;
@@ -319,7 +319,7 @@ fn call_error(status: &Status) -> CallError {
         // The client itself also uses these codes when a connection breaks.
         Code::Unavailable | Code::Unknown | Code::Internal | Code::Cancelled => {
             CallError::Unreachable(if std::error::Error::source(status).is_some() {
-                innermost(status)
+                root_cause(status)
             } else {
                 shortened(status.message())
             })
@@ -334,7 +334,7 @@ fn unusable(code: Code, message: &str) -> CallError {
 }
 
 /// The root cause of an error.
-fn innermost(error: &dyn std::error::Error) -> String {
+fn root_cause(error: &dyn std::error::Error) -> String {
     let mut cause = error;
     while let Some(next) = cause.source() {
         cause = next;

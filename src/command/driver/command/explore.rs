@@ -73,7 +73,7 @@ impl Session<'_> {
         })?;
         output::check(&call.output).map_err(|e| self.output_failed(&e))?;
         let scratch = self.private_scratch()?;
-        let explored = self.explored(&call, &scratch, identity);
+        let explored = self.build_exploration(&call, &scratch, identity);
         // Leftovers are in a directory for temporary files.
         let _ = std::fs::remove_dir_all(&scratch);
         let exploration = explored?;
@@ -82,7 +82,7 @@ impl Session<'_> {
         self.write(&call.output, text.as_bytes())
     }
 
-    fn explored(&mut self, call: &Call, scratch: &Path, identity: &Identity) -> Result<Exploration> {
+    fn build_exploration(&mut self, call: &Call, scratch: &Path, identity: &Identity) -> Result<Exploration> {
         let name = call.input.display();
         let bytes = files::read_or_stdin(&call.input).map_err(|e| {
             let text = format!("unable to read input file '{name}': {}", io_text(&e));
@@ -174,7 +174,7 @@ fn disassembled(image: &Path, surroundings: &Surroundings) -> Result<String, Str
         return Ok(String::from_utf8_lossy(&stdout).into_owned());
     }
     let said = String::from_utf8_lossy(&stderr).lines().next().unwrap_or_default().to_owned();
-    Err(format!("'{}' failed: {}", program.display(), tile_diag::render::harmless(&said)))
+    Err(format!("'{}' failed: {}", program.display(), tile_diag::render::escape_control(&said)))
 }
 
 /// Formats a location as `file:line`, followed by the text of that line if the file can be read.
