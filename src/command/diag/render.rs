@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn caret_without_a_source_names_the_place() {
+    fn caret_without_a_source_names_the_location() {
         insta::assert_snapshot!(caret(&sample(), &|_| None, false));
         // Locations outside the file are named as well.
         let outside = Diagnostic::error(Code::BadModule, "x").at(Location::new("f", 99, 1));

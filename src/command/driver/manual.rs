@@ -113,7 +113,7 @@ mod tests {
     use std::process::{Command, Stdio};
 
     #[test]
-    fn options_and_subcommands_are_all_there() {
+    fn all_options_and_subcommands_are_listed() {
         let text = page(&COMPILER, "tileiras", "tileiras 0.1.0").replace("\\-", "-");
         for spec in COMPILER.specs {
             let head = format!("\n.B {}", dashed(spec.name));
@@ -130,7 +130,7 @@ mod tests {
 
     /// groff, if installed, formats the page without warnings.
     #[test]
-    fn formatters_read_it() {
+    fn formatters_accept_the_page() {
         let text = page(&COMPILER, "tileiras", "tileiras 0.1.0");
         let mut formatter = Command::new("groff");
         formatter.args(["-man", "-Tutf8", "-ww"]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());

@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn files_are_replaced_whole() {
+    fn files_are_replaced_atomically() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("out.cubin");
         let put = |bytes: &[u8]| write(&path, bytes, &mut io::sink()).unwrap();
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_opened_or_written() {
+    fn errors_of_opening_and_writing() {
         let dir = tempfile::tempdir().unwrap();
         let text = |p: &Path| write(p, b"x", &mut io::sink()).unwrap_err().to_string();
         assert!(text(dir.path()).ends_with(": Is a directory"));

@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_loaded() {
+    fn programs_that_cannot_be_loaded() {
         let directory = tempfile::tempdir().unwrap();
         let text = directory.path().join("text");
         std::fs::write(&text, "no program").unwrap();
@@ -256,7 +256,7 @@ mod tests {
 
     /// The group exists from the start, so that even an immediate kill works.
     #[test]
-    fn killed_at_once() {
+    fn killed_immediately() {
         for _ in 0..50 {
             let mut command = Command::new("/bin/sh");
             command.args(["-c", "sleep 60"]);

@@ -223,7 +223,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_is_harmless_is_used_again() {
+    fn only_allowed_options_are_replayed() {
         let file = |line: &str| Reproducer {
             compiler: String::new(),
             arguments: line.split(' ').map(str::to_owned).collect(),

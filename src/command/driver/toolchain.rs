@@ -195,7 +195,7 @@ mod tests {
 
     /// Tools in parent directories that other users can write to are ignored.
     #[test]
-    fn checkouts_of_others_are_passed_over() {
+    fn checkouts_of_other_users_are_skipped() {
         let root = tempfile::tempdir().unwrap();
         let at = |p: &str| root.path().join(p);
         let surroundings = Surroundings { program: Some(at("a/b/bin/tileiras")), ..Surroundings::default() };
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn libnvvm_is_looked_for_below_roots() {
+    fn libnvvm_is_searched_below_roots() {
         let root = tempfile::tempdir().unwrap();
         let at = |p: &str| root.path().join(p);
         for place in [
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn libdevice_is_looked_for_below_roots() {
+    fn libdevice_is_searched_below_roots() {
         let root = tempfile::tempdir().unwrap();
         let at = |p: &str| root.path().join(p);
         let places = ["home/nvvm/libdevice/libdevice.10.bc", ".tools/nvvm/libdevice/libdevice.10.bc"];

@@ -359,7 +359,7 @@ mod tests {
     /// The action of a key must never change: a change would invalidate all caches. The expected digest was computed
     /// by another program from the definition of the protocol.
     #[test]
-    fn the_action_of_a_key_stays() {
+    fn the_action_of_a_key_is_stable() {
         let action = Action::of(&[0xab; 32]);
         assert_eq!(action.digest.size_bytes, 138);
         assert_eq!(action.digest.hash, "beda894d3403a4c1adb4a7174ad9d9088a7ea320c1f5de98d53f2406e9f12491");
@@ -367,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn words_of_servers_are_cut() {
+    fn messages_of_servers_are_shortened() {
         let CallError::Unusable(text) = unusable(Code::InvalidArgument, &"é".repeat(1000)) else {
             panic!("an error of the server")
         };

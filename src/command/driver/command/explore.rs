@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn the_input_is_told_apart() {
+    fn the_input_is_recognized() {
         let of = |text: &str| {
             let call = call(text).unwrap();
             (call.input, call.arguments.join(OsStr::new(" ")), call.output)
@@ -298,14 +298,14 @@ mod tests {
     }
 
     #[test]
-    fn wrong_arguments_are_said() {
+    fn invalid_arguments_are_reported() {
         assert_eq!(call("--gpu-name sm_90").err(), Some(vec![]));
         assert!(call("k.mlir -o").err().is_some_and(|e| e[0].ends_with("-o needs a file name")));
         assert!(call("k.mlir --no-such-option").err().is_some_and(|e| e[0].contains("no-such-option")));
     }
 
     #[test]
-    fn origins_are_quoted_where_they_are_at_hand() {
+    fn available_origins_are_quoted() {
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("k.py");
         std::fs::write(&file, "a = 1\n    b = a + 1\n").unwrap();

@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn the_output_is_told_apart() {
+    fn the_output_is_recognized() {
         let of = |text: &str| call(&words(text));
         let found = |arguments: &str, output: Option<&str>| {
             Some(Call { arguments: words(arguments), output: output.map(Into::into) })

@@ -248,7 +248,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn two_parameters_are_a_heat_map() {
+    fn two_parameters_make_a_heat_map() {
         let mut rows = vec![];
         for (t, u, time) in
             [("64", "1", Some(40.0)), ("64", "2", None), ("128", "1", Some(10.0)), ("128", "2", Some(20.0))]
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn others_are_bars() {
+    fn other_counts_make_bars() {
         let rows: Vec<Row> = (1..100).map(|i| row(&format!("T={i}"), (i != 5).then_some(f64::from(i)))).collect();
         let svg = svg(&rows, "k", "us");
         assert_eq!(svg.matches("<g><title>").count(), MOST_BARS);
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_a_picture_too() {
+    fn no_results_make_an_empty_picture() {
         for rows in [vec![], vec![row("T=1", None)], vec![row("T=1 U=1", None), row("T=2 U=2", None)]] {
             let svg = svg(&rows, "k", "us");
             assert!(svg.starts_with("<svg") && !svg.contains("NaN") && !svg.contains("inf"));

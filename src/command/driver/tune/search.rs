@@ -620,14 +620,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn equal_things_have_one_place() {
+    fn equal_items_are_stored_once() {
         let unique = Unique::of([Some("a"), None, Some("b"), Some("a")].into_iter());
         assert_eq!(unique.firsts, [0, 2]);
         assert_eq!((0..5).map(|i| unique.of_index(i)).collect::<Vec<_>>(), [Some(0), None, Some(1), Some(0), None]);
     }
 
     #[test]
-    fn digests_tell_fields_apart() {
+    fn digests_separate_fields() {
         assert_ne!(digest([&b"ab"[..], b"c"]), digest([&b"a"[..], b"bc"]));
         assert_eq!(digest([&b"ab"[..]]).len(), 32);
     }
@@ -650,7 +650,7 @@ mod tests {
     }
 
     #[test]
-    fn launches_say_only_how() {
+    fn options_of_launches() {
         let point = Point(vec![("T".into(), "64".into())]);
         let of = |text: &str| words(&Template::parse(text).unwrap(), &point, &OF_LAUNCHES);
         assert_eq!(of("--grid ${8192 / T} 'my x.npy' i32:-1").unwrap(), ["--grid", "128", "my x.npy", "i32:-1"]);

@@ -242,7 +242,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn people_read_it() {
+    fn text_table() {
         // The first line starts with blanks.
         let expected = "  T  M     us  clocks  blocks  registers  spills
 128  a   8.25   16335       4         40       8  memory 75 %
@@ -258,7 +258,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn programs_read_it() {
+    fn tsv_and_json() {
         let tabs = tabs(&rows(), "us");
         let lines: Vec<Vec<&str>> = tabs.lines().map(|l| l.split('\t').collect()).collect();
         assert!(lines.iter().all(|l| l.len() == lines[0].len()));
