@@ -440,7 +440,7 @@ impl Job<'_> {
     fn generate(&self, started: Instant) -> Result<CompileOutput, Failure> {
         let request = self.request;
         if request.emit < Emit::Llvm {
-            return Err((vec![], self.is_behind(Level::Llvm)));
+            return Err((vec![], self.emit_precedes_input(Level::Llvm)));
         }
         self.check_insertions(Level::Llvm)?;
         let llvm = self.keep(inkwell::context::Context::create());
@@ -487,11 +487,11 @@ impl Job<'_> {
             let text = format!("--start-from={} does not match the input, which contains '{op}'", start.emit().name());
             return Err((vec![], CompileError::Configuration(text)));
         }
-        if self.request.emit < start.emit() { Err((vec![], self.is_behind(start))) } else { Ok(start) }
+        if self.request.emit < start.emit() { Err((vec![], self.emit_precedes_input(start))) } else { Ok(start) }
     }
 
     /// The error for a requested stage that precedes the level of the input.
-    fn is_behind(&self, start: Level) -> CompileError {
+    fn emit_precedes_input(&self, start: Level) -> CompileError {
         let (emit, start) = (self.request.emit.name(), start.emit().name());
         CompileError::Configuration(format!("--emit={emit} precedes the level of the input, which is {start}"))
     }

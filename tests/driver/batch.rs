@@ -12,7 +12,7 @@ pub fn trials() -> Vec<Trial> {
             Ok::<(), Failed>(())
         })
     };
-    vec![trial("a batch", a_batch), trial("a batch waits for no pipe", a_batch_waits_for_no_pipe)]
+    vec![trial("a batch", a_batch), trial("a batch does not wait for pipes", a_batch_does_not_wait_for_pipes)]
 }
 
 fn a_batch() {
@@ -56,7 +56,7 @@ fn a_batch() {
     }
 }
 
-fn a_batch_waits_for_no_pipe() {
+fn a_batch_does_not_wait_for_pipes() {
     let bench = Bench::new();
     // Nothing writes to the pipes or reads from them.
     assert!(std::process::Command::new("mkfifo").arg(bench.at("pipe")).status().unwrap().success());

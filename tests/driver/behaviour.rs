@@ -19,7 +19,7 @@ const TESTS: &[Test] = &[
     ("version and lists", version_and_lists),
     ("no arguments", no_arguments),
     ("help is read line by line", help_is_read_line_by_line),
-    ("a closed pipe is no error", a_closed_pipe_is_no_error),
+    ("a closed pipe is not an error", a_closed_pipe_is_not_an_error),
     ("errors before help", errors_before_help),
     ("outputs are replaced and equal", outputs_are_replaced_and_equal),
     ("output to standard output", output_to_standard_output),
@@ -35,7 +35,7 @@ const TESTS: &[Test] = &[
     ("ptxas is not found", ptxas_is_not_found),
     ("ptxas is too old", ptxas_is_too_old),
     ("ptxas hangs", ptxas_hangs),
-    ("ptxas takes memory in large pieces", ptxas_takes_memory_in_large_pieces),
+    ("ptxas uses large allocations", ptxas_uses_large_allocations),
     ("wrong CUDA variables", wrong_cuda_variables),
     ("empty environment", empty_environment),
     ("unusable TMPDIR", unusable_tmpdir),
@@ -128,7 +128,7 @@ fn help_is_read_line_by_line() {
     assert_eq!(names, table);
 }
 
-fn a_closed_pipe_is_no_error() {
+fn a_closed_pipe_is_not_an_error() {
     let bench = Bench::new();
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
@@ -370,7 +370,7 @@ fn ptxas_hangs() {
 }
 
 /// A variable configures ptxas' allocator, unless the caller has set it.
-fn ptxas_takes_memory_in_large_pieces() {
+fn ptxas_uses_large_allocations() {
     let bench = Bench::new();
     script(&bench.at("telling/bin/ptxas"), "echo \"$GLIBC_TUNABLES\" > told; exit 1");
     let told = |own: Option<&str>| {

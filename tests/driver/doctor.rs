@@ -52,13 +52,13 @@ fn other_ptxas(i: &mut Installation, dir: &Path, body: &str) {
     i.surroundings.cuda_variables = vec![("CUDA_PATH", dir.join("cuda").into())];
 }
 
-use Verdict::{Bad, Doubtful};
+use Verdict::{Failure, Warning};
 
 const FIXTURES: &[Fixture] = &[
     Fixture {
         name: "no core",
         harm: |_, dir| std::fs::remove_file(dir.join("bin/tileiras-core")).unwrap(),
-        verdict: Bad,
+        verdict: Failure,
         subject: "compiler",
         says: "'DIR/bin/tileiras-core' is missing",
         fix: "reinstall tileiras",
@@ -66,7 +66,7 @@ const FIXTURES: &[Fixture] = &[
     Fixture {
         name: "a core of another version",
         harm: |_, dir| script(&dir.join("bin/tileiras-core"), "echo tileiras 0.0.1"),
-        verdict: Bad,
+        verdict: Failure,
         subject: "compiler",
         says: "'DIR/bin/tileiras-core' has version 'tileiras 0.0.1', but this is 'tileiras 0.0.0 ",
         fix: "must be of one version",
@@ -79,7 +79,7 @@ const FIXTURES: &[Fixture] = &[
                 "echo 'tileiras-core: error while loading shared libraries: libMLIR.so.21.1: cannot open' >&2; exit 127",
             );
         },
-        verdict: Bad,
+        verdict: Failure,
         subject: "compiler",
         says: "libMLIR.so.21.1",
         fix: "install LLVM and MLIR 21.1",
@@ -90,7 +90,7 @@ const FIXTURES: &[Fixture] = &[
             script(&dir.join("bin/tileiras-core"), "sleep 60");
             i.timeout = Duration::from_millis(300);
         },
-        verdict: Bad,
+        verdict: Failure,
         subject: "compiler",
         says: "does not respond",
         fix: "reinstall tileiras",
@@ -101,7 +101,7 @@ const FIXTURES: &[Fixture] = &[
             let text = CORE.replace("*) echo '.visible .entry doctor()'", "*) echo 'error: odd' >&2; exit 70");
             script(&dir.join("bin/tileiras-core"), &text);
         },
-        verdict: Bad,
+        verdict: Failure,
         subject: "compilation",
         says: "a small module does not compile (exit status: 70): error: odd",
         fix: "please report this",
@@ -109,7 +109,7 @@ const FIXTURES: &[Fixture] = &[
     Fixture {
         name: "no place for temporary files",
         harm: |_, dir| std::fs::remove_dir(dir.join("tmp")).unwrap(),
-        verdict: Bad,
+        verdict: Failure,
         subject: "TMPDIR",
         says: "'DIR/tmp' cannot be used: No such file or directory",
         fix: "set TMPDIR to a writable directory",
@@ -117,7 +117,7 @@ const FIXTURES: &[Fixture] = &[
     Fixture {
         name: "a variable that names no directory",
         harm: |i, dir| i.surroundings.cuda_variables.insert(0, ("CUDA_ROOT", dir.join("gone").into())),
-        verdict: Doubtful,
+        verdict: Warning,
         subject: "CUDA_ROOT",
         says: "'DIR/gone' is not a directory",
         fix: "or unset it",
@@ -125,7 +125,7 @@ const FIXTURES: &[Fixture] = &[
     Fixture {
         name: "a variable that names no toolkit",
         harm: |i, dir| i.surroundings.cuda_variables.insert(0, ("CUDA_PATH", dir.join("bin").into())),
-        verdict: Doubtful,
+        verdict: Warning,
         subject: "CUDA_PATH",
         says: "'DIR/bin' does not contain bin/ptxas",
         fix: "or unset it",
@@ -133,7 +133,7 @@ const FIXTURES: &[Fixture] = &[
     Fixture {
         name: "no ptxas",
         harm: |i, _| i.surroundings.cuda_variables.clear(),
-        verdict: Bad,
+        verdict: Failure,
         subject: "ptxas",
         says: "not found; looked for 'DIR/bin/ptxas' (next to the compiler)",
         fix: "install a CUDA toolkit of release 13.0 or newer",
@@ -145,7 +145,7 @@ const FIXTURES: &[Fixture] = &[
             other_ptxas(i, dir, "exit 0");
             std::fs::set_permissions(dir.join("cuda/bin/ptxas"), std::fs::Permissions::from_mode(0o644)).unwrap();
         },
-        verdict: Doubtful,
+        verdict: Warning,
         subject: "ptxas",
         says: "'DIR/cuda/bin/ptxas' (CUDA_PATH) is not executable",
         fix: "chmod +x 'DIR/cuda/bin/ptxas'",
@@ -156,7 +156,7 @@ const FIXTURES: &[Fixture] = &[
             other_ptxas(i, dir, "exit 0");
             std::fs::write(dir.join("cuda/bin/ptxas"), b"\x7fELF\x02\x01\x01 nothing that runs here").unwrap();
         },
-        verdict: Bad,
+        verdict: Failure,
         subject: "ptxas",
         says: "none of the installed ptxas works",
         fix: "install a CUDA toolkit",
@@ -171,7 +171,7 @@ const FIXTURES: &[Fixture] = &[
                  *) echo \"ptxas fatal   : Unsupported .version 8.8; current version is '8.4'\" >&2; exit 255;; esac",
             );
         },
-        verdict: Doubtful,
+        verdict: Warning,
         subject: "ptxas",
         says: "'DIR/cuda/bin/ptxas' is release 12.4.131, too old for some targets",
         fix: "install a CUDA toolkit of release 13.0",
@@ -185,7 +185,7 @@ const FIXTURES: &[Fixture] = &[
                 "case \"$1\" in --version) echo 'release 13.4, V13.4.92';; *) echo 'ptxas fatal: no memory' >&2; exit 1;; esac",
             );
         },
-        verdict: Bad,
+        verdict: Failure,
         subject: "assembly",
         says: "ptxas fails for all targets: ptxas fatal: no memory",
         fix: "install a CUDA toolkit",
@@ -193,7 +193,7 @@ const FIXTURES: &[Fixture] = &[
     Fixture {
         name: "not on PATH",
         harm: |i, dir| i.surroundings.path = Some(dir.join("tmp").into()),
-        verdict: Doubtful,
+        verdict: Warning,
         subject: "PATH",
         says: "tileiras is not on PATH",
         fix: "put 'DIR/bin' on PATH",
@@ -204,7 +204,7 @@ const FIXTURES: &[Fixture] = &[
             script(&dir.join("other/tileiras"), "exit 0");
             i.surroundings.path = Some(std::env::join_paths([dir.join("other"), dir.join("bin")]).unwrap());
         },
-        verdict: Doubtful,
+        verdict: Warning,
         subject: "PATH",
         says: "'tileiras' is 'DIR/other/tileiras', not this program 'DIR/bin/tileiras'",
         fix: "put this program's directory first on PATH",
@@ -212,7 +212,7 @@ const FIXTURES: &[Fixture] = &[
     Fixture {
         name: "the vendor's Python packages",
         harm: |_, dir| script(&dir.join("bin/python3"), "echo shadowed"),
-        verdict: Doubtful,
+        verdict: Warning,
         subject: "cuTile Python",
         says: "the environment of 'DIR/bin/python3' contains NVIDIA's tileiras",
         fix: "pip uninstall nvidia-cuda-tileiras', or, with the Python package of this compiler, run scripts with \
@@ -224,7 +224,7 @@ const FIXTURES: &[Fixture] = &[
             packaged(i, dir);
             script(&dir.join("env/bin/python"), "echo shadowed");
         },
-        verdict: Doubtful,
+        verdict: Warning,
         subject: "cuTile Python",
         says: "the environment of 'DIR/env/bin/python' contains NVIDIA's tileiras",
         fix: "python -m tileiras.cutile SCRIPT",
@@ -235,7 +235,7 @@ const FIXTURES: &[Fixture] = &[
             packaged(i, dir);
             i.surroundings.path = Some(dir.join("tmp").into());
         },
-        verdict: Doubtful,
+        verdict: Warning,
         subject: "PATH",
         says: "tileiras is not on PATH",
         fix: "put 'DIR/env/bin' on PATH",
@@ -259,7 +259,7 @@ fn a_package() {
     packaged(&mut installation, dir.path());
     let findings = examine(&installation);
     let report = text(&findings);
-    assert!(findings.iter().all(|f| f.verdict == Verdict::Good), "{report}");
+    assert!(findings.iter().all(|f| f.verdict == Verdict::Pass), "{report}");
     let said: Vec<&str> = findings.iter().filter(|f| f.subject == "cuTile Python").map(|f| f.text.as_str()).collect();
     let python = dir.path().join("env/bin/python");
     assert_eq!(said, [format!("'{}' uses the first tileiras on PATH", python.display())]);
@@ -286,7 +286,7 @@ fn health() {
     let dir = tempfile::tempdir().unwrap();
     let findings = examine(&healthy(dir.path()));
     let report = text(&findings);
-    assert!(findings.iter().all(|f| f.verdict == Verdict::Good), "{report}");
+    assert!(findings.iter().all(|f| f.verdict == Verdict::Pass), "{report}");
     let subjects: Vec<&str> = findings.iter().map(|f| f.subject).collect();
     assert_eq!(subjects, ["compiler", "TMPDIR", "compilation", "CUDA_HOME", "ptxas", "assembly", "PATH"]);
     assert!(report.ends_with("This installation works.\n"), "{report}");

@@ -12,7 +12,7 @@ pub fn trials() -> Vec<Trial> {
         ("objects: a program for this host", linked_and_run),
         ("objects: other hosts", other_hosts),
         ("objects: two in one program", two_in_one_program),
-        ("objects: what cannot be", refusals),
+        ("objects: unsupported requests", refusals),
     ];
     let trial = |(name, test): (&str, fn())| {
         Trial::test(name.to_owned(), move || {

@@ -16,7 +16,7 @@ pub fn trials() -> Vec<Trial> {
         ("a sanitizer", a_sanitizer),
         ("a compiler with a guard", a_guarded_compiler),
         ("a compiler with a guard that crashes", a_guarded_compiler_that_crashes),
-        ("what a crash leaves of ptxas", a_crash_ends_ptxas),
+        ("a crash ends ptxas", a_crash_ends_ptxas),
     ];
     let trial = |(name, test): (&str, fn())| {
         Trial::test(name.to_owned(), move || {

@@ -18,14 +18,14 @@ pub fn trials() -> Vec<Trial> {
     };
     vec![
         trial("the remote cache", a_hit_and_a_miss),
-        trial("the remote cache beside the local one", both_caches),
+        trial("the remote cache with a local one", both_caches),
         trial("the remote cache and the core", front_and_core),
         trial("the remote cache by the environment", the_environment),
         trial("a remote cache that does wrong", faults),
         trial("a remote cache that is slow", slowness),
         trial("a remote cache and a batch", batches),
-        trial("a remote cache that proves who it is", certificates),
-        trial("what is no remote cache", wrong_settings),
+        trial("a remote cache with a certificate", certificates),
+        trial("invalid settings of the remote cache", wrong_settings),
     ]
 }
 

@@ -157,7 +157,7 @@ fn errors_are_reported() {
 
 /// Two plugins, or a plugin and a tool, must not see each other's symbols.
 #[test]
-fn exports_are_what_the_tool_looks_for() {
+fn exports_match_the_symbols_that_the_tool_loads() {
     let output = Command::new(llvm("llvm-nm"))
         .args(["-D", "--defined-only", "--format=just-symbols"])
         .arg(library("tileiras_dialects"))

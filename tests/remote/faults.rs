@@ -24,7 +24,7 @@ fn noise(length: usize) -> Vec<u8> {
 
 /// Stored blobs are found: in messages, in streams, and inlined in results, also by another client.
 #[test]
-fn what_is_kept_is_found() {
+fn stored_blobs_are_found() {
     for (length, batches, inline) in [
         (0, 4 << 20, false),
         (1, 4 << 20, false),
@@ -154,7 +154,7 @@ fn calls_time_out() {
 
 /// A listener that never answers, and one that is a different server.
 #[test]
-fn strangers_are_no_servers() {
+fn other_programs_are_not_servers() {
     use std::io::Write;
     let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let server = Server::new(format!("grpc://{}", silent.local_addr().unwrap()).parse().unwrap());
@@ -174,7 +174,7 @@ fn strangers_are_no_servers() {
 }
 
 #[test]
-fn the_absent_are_noticed_at_once() {
+fn absent_servers_are_detected_immediately() {
     let mut fake = Fake::start();
     let server = client(&fake);
     server.keep(&KEY, noise(10), TIMEOUT).unwrap();
@@ -192,7 +192,7 @@ fn the_absent_are_noticed_at_once() {
 }
 
 #[test]
-fn a_server_that_dies_within_a_blob() {
+fn a_server_that_dies_in_the_middle_of_a_blob() {
     let fake = Fake::start();
     let server = client(&fake);
     server.keep(&KEY, noise(3_000_000), TIMEOUT).unwrap();
@@ -218,7 +218,7 @@ fn errors_of_the_server_are_shortened() {
 
 /// Nothing is sent to a read-only server. A server without capabilities is used like any other.
 #[test]
-fn what_servers_say_about_themselves() {
+fn capabilities_of_servers() {
     let fake = Fake::start();
     fake.fail(Fault::ReadOnly);
     assert_eq!(client(&fake).keep(&KEY, noise(10), TIMEOUT), Ok(()));
@@ -231,7 +231,7 @@ fn what_servers_say_about_themselves() {
 
 /// Sixteen clients, while the server is killed and restarted: a blob is correct or missing, and no call takes long.
 #[test]
-fn a_server_that_is_killed_again_and_again() {
+fn a_server_that_is_killed_repeatedly() {
     let mut fake = Fake::start();
     let timeout = Duration::from_secs(5);
     let stop = std::sync::atomic::AtomicBool::new(false);

@@ -80,7 +80,7 @@ pub unsafe fn run(handle: &Handle) -> Option<Vec<u8>> {
     // These messages are cached with the output.
     let messages = RefCell::new(cache::Messages::default());
     let tell = |d: &Diagnostic| {
-        messages.borrow_mut().say(d);
+        messages.borrow_mut().add_diagnostic(d);
         report(d);
     };
     let relay = |text: &str| text.lines().for_each(|line| report(&Diagnostic::new(Severity::Note, line)));
@@ -160,13 +160,13 @@ pub unsafe fn run(handle: &Handle) -> Option<Vec<u8>> {
         result = ptxas::assemble(&Job { ptx: &less, extended_shared: false, ..job }, None, &surroundings).1;
     }
     warnings.into_iter().for_each(warn);
-    let lossy = |messages: &[u8]| render::harmless(&String::from_utf8_lossy(messages));
+    let lossy = |messages: &[u8]| render::escape_control(&String::from_utf8_lossy(messages));
     match result {
         Ok(cubin) => {
             let text = lossy(&cubin.messages);
             relay(&text);
             let mut messages = messages.into_inner();
-            messages.relay(&text);
+            messages.add_output(&text);
             let entry = cache::Entry { messages, output: cubin.image };
             slot.map(|slot| slot.store(&entry)).unwrap_or_default().into_iter().for_each(warn);
             Some(entry.output)

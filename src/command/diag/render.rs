@@ -60,7 +60,7 @@ fn one_line(text: &str) -> String {
 
 /// Escapes control characters except newlines and tabs in the output of another program, because a terminal might
 /// interpret them.
-pub fn harmless(text: &str) -> String {
+pub fn escape_control(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn caret_without_a_source_names_the_place() {
+    fn caret_without_a_source_names_the_location() {
         insta::assert_snapshot!(caret(&sample(), &|_| None, false));
         // Locations outside the file are named as well.
         let outside = Diagnostic::error(Code::BadModule, "x").at(Location::new("f", 99, 1));

@@ -73,7 +73,7 @@ pub fn call(arguments: &[OsString]) -> Result<Call, String> {
 pub fn parse(text: &str) -> Result<Vec<Item>, String> {
     let value: Value = serde_json::from_str(text).map_err(|e| e.to_string())?;
     let object = value.as_object().ok_or("the manifest is not an object ('tileiras batch --help' shows one)")?;
-    only(object, &["args", "items"], "the manifest")?;
+    check_keys(object, &["args", "items"], "the manifest")?;
     let common = strings(object.get("args"), "args")?;
     let items = object.get("items").and_then(Value::as_array).ok_or("'items' is missing or not a list")?;
     items
@@ -82,7 +82,7 @@ pub fn parse(text: &str) -> Result<Vec<Item>, String> {
         .map(|(i, item)| {
             let at = |text: String| format!("items[{i}]: {text}");
             let object = item.as_object().ok_or_else(|| at("not an object".into()))?;
-            only(object, &["input", "output", "args"], "an item").map_err(at)?;
+            check_keys(object, &["input", "output", "args"], "an item").map_err(at)?;
             let text = |key: &str| match object.get(key).and_then(Value::as_str) {
                 Some(s) if !s.is_empty() && !s.contains('\0') => Ok(s.to_owned()),
                 _ => Err(at(format!("'{key}' is missing or not a string"))),
@@ -93,7 +93,7 @@ pub fn parse(text: &str) -> Result<Vec<Item>, String> {
         .collect()
 }
 
-fn only(object: &serde_json::Map<String, Value>, known: &[&str], whose: &str) -> Result<(), String> {
+fn check_keys(object: &serde_json::Map<String, Value>, known: &[&str], whose: &str) -> Result<(), String> {
     match object.keys().find(|k| !known.contains(&k.as_str())) {
         Some(key) => Err(format!("{whose} cannot have the key '{key}'; the keys are {}", known.join(", "))),
         None => Ok(()),
@@ -154,7 +154,7 @@ pub fn run(
 fn compile(program: &Path, (base, common): (&Path, Option<&Path>), index: usize, item: &Item) -> (i32, Value) {
     let started = Instant::now();
     let (input, output) = (base.join(&item.input), base.join(&item.output));
-    let (status, messages) = match refusal(&input, &output) {
+    let (status, messages) = match path_error(&input, &output) {
         Some(refused) => (refused.code.map_or(70, Code::exit_status).into(), render::plain(&refused)),
         None => {
             let mut command = Command::new(program);
@@ -176,7 +176,7 @@ fn compile(program: &Path, (base, common): (&Path, Option<&Path>), index: usize,
 }
 
 /// The reason to reject an item. Opening a pipe would block until its other end is opened, perhaps forever.
-fn refusal(input: &Path, output: &Path) -> Option<Diagnostic> {
+fn path_error(input: &Path, output: &Path) -> Option<Diagnostic> {
     let unreadable = |why| {
         let text =
             format!("unable to read input file '{}': {why}, and opening it could block the batch", input.display());

@@ -83,12 +83,12 @@ pub struct Messages(Vec<u8>);
 
 impl Messages {
     /// Adds a diagnostic of the compiler.
-    pub fn say(&mut self, diagnostic: &Diagnostic) {
+    pub fn add_diagnostic(&mut self, diagnostic: &Diagnostic) {
         self.0.extend(render::json(diagnostic).into_bytes());
     }
 
     /// Adds output of another program.
-    pub fn relay(&mut self, text: &str) {
+    pub fn add_output(&mut self, text: &str) {
         if !text.is_empty() {
             self.0.extend(format!("{}\n", serde_json::Value::from(text)).into_bytes());
         }

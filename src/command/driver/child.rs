@@ -39,7 +39,7 @@ impl Bounded {
     }
 
     /// Appends a note on the omitted bytes.
-    fn cut(&mut self) {
+    fn append_omission_note(&mut self) {
         if self.left_out > 0 {
             self.bytes.extend(format!("\n... and {} more bytes\n", self.left_out).into_bytes());
         }
@@ -81,7 +81,7 @@ impl Running {
 
     /// Waits for the tool to exit. The timeout starts now.
     pub fn finish(mut self, timeout: Option<Duration>) -> io::Result<Finished> {
-        if let Err(e) = self.process.loaded() {
+        if let Err(e) = self.process.wait_until_loaded() {
             self.waited_for = true;
             return Err(e);
         }
@@ -96,7 +96,7 @@ impl Running {
         let status = self.process.wait()?;
         self.waited_for = true;
         finished?;
-        output.cut();
+        output.append_omission_note();
         let output = output.bytes;
         Ok(Finished { status, output, timed_out })
     }
@@ -346,7 +346,7 @@ pub fn unnamed_file(directory: &Path) -> io::Result<File> {
 
 /// Atomically creates the file `target` in `directory`, which must not contain it: however this process ends, either
 /// the file does not exist or it contains all of `bytes`. Fails with `Unsupported` if the file system cannot do that.
-pub fn create_whole(target: &Path, directory: &Path, bytes: &[u8]) -> io::Result<()> {
+pub fn create_atomically(target: &Path, directory: &Path, bytes: &[u8]) -> io::Result<()> {
     #[cfg(target_os = "linux")]
     {
         use std::io::Write;
@@ -396,7 +396,7 @@ mod tests {
 
     /// Allocations from before and after the call stay intact, including after a second call.
     #[test]
-    fn memory_in_large_pieces_is_memory() {
+    fn large_allocations_work() {
         let fill = |n: usize| (0..n).map(|i| vec![i; 100]).collect::<Vec<_>>();
         let before = fill(500);
         use_large_allocations();
@@ -408,14 +408,14 @@ mod tests {
     }
 
     #[test]
-    fn much_output_is_read_completely() {
+    fn long_output_is_read_completely() {
         let done =
             run(shell("i=0; while [ $i -lt 20000 ]; do echo 0123456789abcdef; i=$((i+1)); done"), &[], None).unwrap();
         assert_eq!(done.output.len(), 20000 * 17);
     }
 
     #[test]
-    fn a_tool_that_hangs_is_killed_with_its_children() {
+    fn a_hanging_tool_is_killed_with_its_children() {
         let start = Instant::now();
         let done = run(shell("sleep 60 & echo $!; sleep 60"), &[], Some(Duration::from_millis(200))).unwrap();
         assert!(done.timed_out && start.elapsed() < Duration::from_secs(20));
@@ -429,7 +429,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tool_that_is_dropped_is_killed() {
+    fn a_dropped_tool_is_killed() {
         let (reader, mut writer, capacity) = pipe_with_capacity(1 << 17).unwrap();
         assert!(capacity >= 4096);
         let mut command = shell("cat <&$FD; sleep 60");
@@ -443,7 +443,7 @@ mod tests {
     }
 
     #[test]
-    fn a_process_left_behind_is_not_awaited() {
+    fn orphaned_processes_are_not_awaited() {
         let start = Instant::now();
         let done = run(shell("(sleep 3) & echo done"), &[], None).unwrap();
         assert_eq!((done.output.as_slice(), done.timed_out), (b"done\n".as_slice(), false));
@@ -471,7 +471,7 @@ mod tests {
     }
 
     #[test]
-    fn nameless_files_need_a_directory() {
+    fn unnamed_files_need_a_directory() {
         for make in [unnamed_file, memory_file] {
             for directory in ["/nonexistent", "/dev/null", "/bin/sh"] {
                 assert!(make(Path::new(directory)).is_err(), "{directory}");
@@ -482,7 +482,7 @@ mod tests {
 
     /// A tool can open one by the path of its descriptor.
     #[test]
-    fn fleeting_files_are_files() {
+    fn memory_files_can_be_read_back() {
         let directory = tempfile::tempdir().unwrap();
         let mut file = memory_file(directory.path()).unwrap();
         file.write_all(b"longer than what follows").unwrap();

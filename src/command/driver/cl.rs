@@ -373,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn values_come_in_three_ways() {
+    fn values_have_three_spellings() {
         for text in
             ["-level=2", "--level=2", "-level 2", "--level 2", "-O2", "--O2", "-O1 -O2", "--level=0x2", "-level 0b10"]
         {
@@ -430,7 +430,7 @@ mod tests {
     }
 
     #[test]
-    fn distances() {
+    fn edit_distance_of_names() {
         for (a, b, d) in
             [("", "", 0), ("abc", "", 3), ("", "ab", 2), ("kitten", "sitting", 3), ("gpu-nam", "gpu-name", 1)]
         {
@@ -440,7 +440,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn no_arguments_make_it_panic(arguments in proptest::collection::vec("[-=@ a-zO0-9]{0,8}", 0..6)) {
+        fn arbitrary_arguments_do_not_panic(arguments in proptest::collection::vec("[-=@ a-zO0-9]{0,8}", 0..6)) {
             let arguments: Vec<OsString> = arguments.into_iter().map(Into::into).collect();
             let parsed = parse(SPECS, &arguments, 1);
             proptest::prop_assert!(parsed.occurrences.len() <= arguments.iter().map(|a| a.len()).sum());

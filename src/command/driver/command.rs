@@ -123,20 +123,20 @@ impl Session<'_> {
             self.command_line_error(line);
         }
         if let Some(action) = parsed.action {
-            return self.inform(&action_text(action, &program, identity));
+            return self.write_stdout(&action_text(action, &program, identity));
         }
         if !parsed.errors.is_empty() {
             return Err(Exit(1));
         }
         if parsed.flag("list-versions") {
             let lines: String = BYTECODE_VERSIONS.iter().map(|(major, minor)| format!("{major}.{minor}\n")).collect();
-            return self.inform(&lines);
+            return self.write_stdout(&lines);
         }
         if let Some(code) = parsed.text("explain") {
             return self.explain(&code.to_string_lossy());
         }
         let Some(input) = parsed.positionals.first() else {
-            self.inform(&help::COMPILER.text(&program, false, false))?;
+            self.write_stdout(&help::COMPILER.text(&program, false, false))?;
             return Err(self.fail(Diagnostic::error(Code::NoInput, "no input file provided")));
         };
         if let Some(missing) = options::unsupported_feature(&parsed) {
@@ -169,7 +169,7 @@ impl Session<'_> {
     }
 
     /// Prints requested text. A closed pipe is not an error: its reader has read enough.
-    fn inform(&mut self, text: &str) -> Result<()> {
+    fn write_stdout(&mut self, text: &str) -> Result<()> {
         match self.stdout.write_all(text.as_bytes()).and_then(|()| self.stdout.flush()) {
             Err(e) if e.kind() != io::ErrorKind::BrokenPipe => {
                 Err(self.fail(Diagnostic::error(Code::WriteFailed, OutputError::Write(e).to_string())))
@@ -186,7 +186,7 @@ impl Session<'_> {
         core: &Core<'_>,
     ) -> Result<()> {
         match (subcommand.name(), rest) {
-            (_, [only]) if only == "--help" || only == "-h" => self.inform(&subcommand.help()),
+            (_, [only]) if only == "--help" || only == "-h" => self.write_stdout(&subcommand.help()),
             ("doctor", []) => self.doctor(identity, core),
             ("batch", [_, ..]) => self.batch(rest),
             ("tune", [_, ..]) => self.tune(rest, identity, core),
@@ -195,7 +195,7 @@ impl Session<'_> {
             ("explore", [_, ..]) => self.explore(rest, identity),
             ("completions", [shell]) => self.completions(&shell.to_string_lossy()),
             ("man", []) => {
-                self.inform(&manual::page(&help::COMPILER, "tileiras", &format!("tileiras {}", identity.version)))
+                self.write_stdout(&manual::page(&help::COMPILER, "tileiras", &format!("tileiras {}", identity.version)))
             }
             ("explain", [code]) => self.explain(&code.to_string_lossy()),
             _ => Err(self.command_line_error(&format!("tileiras: usage: tileiras {}", subcommand.usage))),
@@ -216,8 +216,8 @@ impl Session<'_> {
             timeout: Duration::from_secs(60),
         };
         let findings = doctor::examine(&installation);
-        self.inform(&doctor::text(&findings))?;
-        match findings.iter().find(|f| f.verdict == Verdict::Bad) {
+        self.write_stdout(&doctor::text(&findings))?;
+        match findings.iter().find(|f| f.verdict == Verdict::Failure) {
             None => Ok(()),
             Some(_) => Err(Exit(Code::PtxasNotFound.exit_status())),
         }
@@ -259,7 +259,7 @@ impl Session<'_> {
 
     fn completions(&mut self, shell: &str) -> Result<()> {
         match Shell::by_name(shell) {
-            Some(shell) => self.inform(&completions::script(&help::COMPILER, "tileiras", shell)),
+            Some(shell) => self.write_stdout(&completions::script(&help::COMPILER, "tileiras", shell)),
             None => {
                 let line = format!("tileiras: completions: '{shell}' is not one of bash, zsh and fish");
                 Err(self.command_line_error(&line))
@@ -269,7 +269,7 @@ impl Session<'_> {
 
     fn explain(&mut self, text: &str) -> Result<()> {
         match Code::parse(text) {
-            Some(code) => self.inform(&format!("{code}: {}\n\n{}\n", code.title(), code.explanation())),
+            Some(code) => self.write_stdout(&format!("{code}: {}\n\n{}\n", code.title(), code.explanation())),
             None => {
                 let known: Vec<&str> = Code::ALL.iter().map(|c| c.text()).collect();
                 let d = Diagnostic::error(Code::CommandLine, format!("unknown error code '{text}'"));
@@ -283,19 +283,19 @@ impl Session<'_> {
         if self.format == DiagnosticFormat::Json {
             self.report(&Diagnostic::error(Code::CommandLine, line));
         } else {
-            self.say(&format!("{line}\n"));
+            self.write_stderr(&format!("{line}\n"));
         }
         Exit(1)
     }
 
     /// Writes to standard error. A failure is ignored because there is nowhere left to report it.
-    fn say(&mut self, text: &str) {
+    fn write_stderr(&mut self, text: &str) {
         let _ = self.stderr.write_all(text.as_bytes()).and_then(|()| self.stderr.flush());
     }
 
     fn report(&mut self, diagnostic: &Diagnostic) {
         if let Some(kept) = &mut self.kept {
-            kept.say(diagnostic);
+            kept.add_diagnostic(diagnostic);
         }
         let terminal = io::stderr().is_terminal();
         let source = |file: &str| match &self.source {
@@ -309,7 +309,7 @@ impl Session<'_> {
             DiagnosticFormat::Auto if terminal => render::caret(diagnostic, &source, true),
             DiagnosticFormat::Auto => render::plain(diagnostic),
         };
-        self.say(&text);
+        self.write_stderr(&text);
     }
 
     /// Reports the error that ends the command.
@@ -471,7 +471,7 @@ impl Session<'_> {
             let search = toolchain::search("ptxas", options.ptxas.path.as_deref(), &Surroundings::of_process());
             search.warnings.into_iter().for_each(|text| self.report(&Diagnostic::warning(text)));
         }
-        relayed.iter().for_each(|text| self.relay(text.as_bytes()));
+        relayed.iter().for_each(|text| self.forward_messages(text.as_bytes()));
         self.write(output, &entry.output)
     }
 
@@ -564,7 +564,7 @@ impl Session<'_> {
         let times = scope::take_times();
         if options.instrumentation.timing {
             for (name, spent) in times {
-                self.say(&format!("timing: {} {:.1} ms\n", name.to_string_lossy(), spent.as_secs_f64() * 1e3));
+                self.write_stderr(&format!("timing: {} {:.1} ms\n", name.to_string_lossy(), spent.as_secs_f64() * 1e3));
             }
         }
         let entry = cache::Entry { messages: self.kept.take().unwrap_or_default(), output: bytes };
@@ -644,7 +644,7 @@ impl Session<'_> {
         self.kept = kept;
         match result {
             Ok(Cubin { image, messages, resources }) => {
-                self.relay(&messages);
+                self.forward_messages(&messages);
                 compiled.remarks.extend(remarks::of_spills(&resources, &compiled.locations));
                 if let Some(file) = &options.resource_usage_file {
                     self.write(file, resources::json(&resources).as_bytes())?;
@@ -654,7 +654,7 @@ impl Session<'_> {
             Err(error) if job.extended_shared && error.lacks_extended_shared() => Ok(None),
             Err(error) => {
                 let exit = self.fail(error.diagnostic());
-                self.relay(error.messages());
+                self.forward_messages(error.messages());
                 if exit.0 == Code::CompileFailed.exit_status() {
                     return Err(self.fail(Diagnostic::error(Code::CompileFailed, FAILED)));
                 }
@@ -664,21 +664,21 @@ impl Session<'_> {
     }
 
     /// Forwards another program's messages as valid UTF-8 without terminal control sequences.
-    fn relay(&mut self, messages: &[u8]) {
-        let text = render::harmless(&String::from_utf8_lossy(messages));
+    fn forward_messages(&mut self, messages: &[u8]) {
+        let text = render::escape_control(&String::from_utf8_lossy(messages));
         let kept = self.kept.take();
         if self.format == DiagnosticFormat::Json {
             for line in text.lines() {
                 self.report(&Diagnostic::new(Severity::Note, line));
             }
         } else {
-            self.say(&text);
+            self.write_stderr(&text);
             if !text.is_empty() && !text.ends_with('\n') {
-                self.say("\n");
+                self.write_stderr("\n");
             }
         }
         self.kept = kept.map(|mut kept| {
-            kept.relay(&text);
+            kept.add_output(&text);
             kept
         });
     }

@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn bash_offers_what_fits() {
+    fn bash_offers_matching_words() {
         let directory = tempfile::tempdir().unwrap();
         std::fs::write(directory.path().join("kernel.mlir"), "").unwrap();
         std::fs::create_dir(directory.path().join("keep")).unwrap();
@@ -226,7 +226,7 @@ mod tests {
 
     /// Every shell offers every option that the help shows.
     #[test]
-    fn nothing_is_left_out() {
+    fn all_options_are_completed() {
         for shell in [Shell::Bash, Shell::Zsh, Shell::Fish] {
             let script = script(&COMPILER, "tileiras", shell);
             for spec in COMPILER.specs.iter().filter(|s| !s.hidden) {
@@ -245,7 +245,7 @@ mod tests {
 
     /// The installed shells parse their scripts without complaint.
     #[test]
-    fn shells_read_their_scripts() {
+    fn shells_accept_the_scripts() {
         let directory = tempfile::tempdir().unwrap();
         for (shell, program) in [(Shell::Bash, "bash"), (Shell::Zsh, "zsh"), (Shell::Fish, "fish")] {
             let file = directory.path().join(program);

@@ -19,11 +19,11 @@ use tile_interface::DebugInfo;
 /// The outcome of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
-    Good,
+    Pass,
     /// Works, but perhaps not as intended.
-    Doubtful,
+    Warning,
     /// Prevents compilation.
-    Bad,
+    Failure,
 }
 
 /// The result of one check.
@@ -102,9 +102,9 @@ pub fn text(findings: &[Finding]) -> String {
     let mut out = String::new();
     for f in findings {
         let word = match f.verdict {
-            Verdict::Good => "ok  ",
-            Verdict::Doubtful => "warn",
-            Verdict::Bad => "FAIL",
+            Verdict::Pass => "ok  ",
+            Verdict::Warning => "warn",
+            Verdict::Failure => "FAIL",
         };
         let _ = writeln!(out, "{word}  {:<12} {}", f.subject, f.text);
         if !f.fix.is_empty() {
@@ -112,7 +112,7 @@ pub fn text(findings: &[Finding]) -> String {
         }
     }
     let count = |v| findings.iter().filter(|f| f.verdict == v).count();
-    let _ = match (count(Verdict::Bad), count(Verdict::Doubtful)) {
+    let _ = match (count(Verdict::Failure), count(Verdict::Warning)) {
         (0, 0) => writeln!(out, "This installation works."),
         (0, n) => writeln!(out, "This installation works, with {n} warning{}.", if n == 1 { "" } else { "s" }),
         (n, _) => writeln!(out, "This installation does not work: {n} failure{}.", if n == 1 { "" } else { "s" }),
@@ -126,14 +126,14 @@ struct Report {
 }
 
 impl Report {
-    fn good(&mut self, subject: &'static str, text: impl Into<String>) {
-        self.add(Verdict::Good, subject, text, "");
+    fn pass(&mut self, subject: &'static str, text: impl Into<String>) {
+        self.add(Verdict::Pass, subject, text, "");
     }
-    fn doubtful(&mut self, subject: &'static str, text: impl Into<String>, fix: impl Into<String>) {
-        self.add(Verdict::Doubtful, subject, text, fix);
+    fn warn(&mut self, subject: &'static str, text: impl Into<String>, fix: impl Into<String>) {
+        self.add(Verdict::Warning, subject, text, fix);
     }
-    fn bad(&mut self, subject: &'static str, text: impl Into<String>, fix: impl Into<String>) {
-        self.add(Verdict::Bad, subject, text, fix);
+    fn fail(&mut self, subject: &'static str, text: impl Into<String>, fix: impl Into<String>) {
+        self.add(Verdict::Failure, subject, text, fix);
     }
     fn add(&mut self, verdict: Verdict, subject: &'static str, text: impl Into<String>, fix: impl Into<String>) {
         self.findings.push(Finding { verdict, subject, text: text.into(), fix: fix.into() });
@@ -158,11 +158,11 @@ fn check_core(installation: &Installation, report: &mut Report) -> bool {
     const SUBJECT: &str = "compiler";
     let reinstall = "reinstall tileiras; tileiras and tileiras-core must be of one version, in one directory";
     let Some(program) = compiler(installation) else {
-        report.bad(SUBJECT, "the path of this program is unknown", "mount /proc");
+        report.fail(SUBJECT, "the path of this program is unknown", "mount /proc");
         return false;
     };
     if !program.exists() {
-        report.bad(SUBJECT, format!("'{}' is missing", program.display()), reinstall);
+        report.fail(SUBJECT, format!("'{}' is missing", program.display()), reinstall);
         return false;
     }
     let mut command = Command::new(&program);
@@ -170,25 +170,25 @@ fn check_core(installation: &Installation, report: &mut Report) -> bool {
     let done = match call(installation, command) {
         Ok(done) => done,
         Err(e) => {
-            report.bad(SUBJECT, format!("'{}' cannot be started: {}", program.display(), io_text(&e)), reinstall);
+            report.fail(SUBJECT, format!("'{}' cannot be started: {}", program.display(), io_text(&e)), reinstall);
             return false;
         }
     };
     let said = String::from_utf8_lossy(&done.output).into_owned();
     let first = said.lines().next().unwrap_or_default().to_owned();
     if done.timed_out {
-        report.bad(SUBJECT, format!("'{}' does not respond", program.display()), reinstall);
+        report.fail(SUBJECT, format!("'{}' does not respond", program.display()), reinstall);
     } else if said.contains("error while loading shared libraries") {
         let fix =
             "install LLVM and MLIR 21.1 (Debian: libmlir-21t64, libllvm21), or add their directory to LD_LIBRARY_PATH";
-        report.bad(SUBJECT, first, fix);
+        report.fail(SUBJECT, first, fix);
     } else if !done.status.success() {
-        report.bad(SUBJECT, format!("'{}' failed with {}: {first}", program.display(), done.status), reinstall);
+        report.fail(SUBJECT, format!("'{}' failed with {}: {first}", program.display(), done.status), reinstall);
     } else if first != installation.version {
         let text = format!("'{}' has version '{first}', but this is '{}'", program.display(), installation.version);
-        report.bad(SUBJECT, text, reinstall);
+        report.fail(SUBJECT, text, reinstall);
     } else {
-        report.good(SUBJECT, first);
+        report.pass(SUBJECT, first);
         return true;
     }
     false
@@ -203,12 +203,12 @@ fn check_scratch(installation: &Installation, report: &mut Report) -> bool {
     });
     match file {
         Ok(()) => {
-            report.good(SUBJECT, format!("'{}' is writable", directory.display()));
+            report.pass(SUBJECT, format!("'{}' is writable", directory.display()));
             true
         }
         Err(e) => {
             let fix = "set TMPDIR to a writable directory with free space";
-            report.bad(SUBJECT, format!("'{}' cannot be used: {}", directory.display(), io_text(&e)), fix);
+            report.fail(SUBJECT, format!("'{}' cannot be used: {}", directory.display(), io_text(&e)), fix);
             false
         }
     }
@@ -220,7 +220,7 @@ fn check_compilation(installation: &Installation, report: &mut Report) {
     let Some(program) = compiler(installation) else { return };
     let input = installation.scratch.join(format!("tileiras-doctor-{}.mlir", std::process::id()));
     if let Err(e) = std::fs::write(&input, MODULE) {
-        report.bad(SUBJECT, format!("cannot write '{}': {}", input.display(), io_text(&e)), "see TMPDIR");
+        report.fail(SUBJECT, format!("cannot write '{}': {}", input.display(), io_text(&e)), "see TMPDIR");
         return;
     }
     let mut command = Command::new(&program);
@@ -230,15 +230,15 @@ fn check_compilation(installation: &Installation, report: &mut Report) {
     let _ = std::fs::remove_file(&input);
     match done {
         Ok(d) if d.status.success() && String::from_utf8_lossy(&d.output).contains(".entry ") => {
-            report.good(SUBJECT, "a small module compiles to PTX");
+            report.pass(SUBJECT, "a small module compiles to PTX");
         }
-        Ok(d) if d.timed_out => report.bad(SUBJECT, "compiling a small module takes too long", defect),
+        Ok(d) if d.timed_out => report.fail(SUBJECT, "compiling a small module takes too long", defect),
         Ok(d) => {
             let said = String::from_utf8_lossy(&d.output);
             let first = said.lines().next().unwrap_or("no output");
-            report.bad(SUBJECT, format!("a small module does not compile ({}): {first}", d.status), defect);
+            report.fail(SUBJECT, format!("a small module does not compile ({}): {first}", d.status), defect);
         }
-        Err(e) => report.bad(SUBJECT, format!("a small module does not compile: {}", io_text(&e)), defect),
+        Err(e) => report.fail(SUBJECT, format!("a small module does not compile: {}", io_text(&e)), defect),
     }
 }
 
@@ -247,12 +247,12 @@ fn check_variables(installation: &Installation, report: &mut Report) {
         let value = Path::new(value);
         if !value.is_dir() {
             let fix = format!("set {name} to the root of a CUDA toolkit, or unset it");
-            report.doubtful(name, format!("'{}' is not a directory", value.display()), fix);
+            report.warn(name, format!("'{}' is not a directory", value.display()), fix);
         } else if !value.join("bin/ptxas").exists() {
             let fix = format!("set {name} to the root of a CUDA toolkit, or unset it");
-            report.doubtful(name, format!("'{}' does not contain bin/ptxas", value.display()), fix);
+            report.warn(name, format!("'{}' does not contain bin/ptxas", value.display()), fix);
         } else {
-            report.good(name, format!("'{}'", value.display()));
+            report.pass(name, format!("'{}'", value.display()));
         }
     }
 }
@@ -265,12 +265,12 @@ fn check_ptxas(installation: &Installation, report: &mut Report) -> Option<PathB
         for (file, why) in &search.tried {
             if std::fs::metadata(file).is_ok_and(|m| m.is_file()) {
                 let text = format!("'{}' ({why}) is not executable", file.display());
-                report.doubtful(SUBJECT, text, format!("chmod +x '{}'", file.display()));
+                report.warn(SUBJECT, text, format!("chmod +x '{}'", file.display()));
             }
         }
         let places: Vec<String> = search.tried.iter().map(|(f, why)| format!("'{}' ({why})", f.display())).collect();
         let places = if places.is_empty() { "nothing".to_owned() } else { places.join(", ") };
-        report.bad(SUBJECT, format!("not found; looked for {places}"), INSTALL_TOOLKIT);
+        report.fail(SUBJECT, format!("not found; looked for {places}"), INSTALL_TOOLKIT);
         return None;
     }
     let mut usable = None;
@@ -279,26 +279,24 @@ fn check_ptxas(installation: &Installation, report: &mut Report) -> Option<PathB
         command.arg("--version");
         let broken = format!("remove '{}' or put a working ptxas before it", file.display());
         match call(installation, command) {
-            Err(e) => {
-                report.doubtful(SUBJECT, format!("'{}' cannot be started: {}", file.display(), io_text(&e)), broken)
-            }
-            Ok(d) if d.timed_out => report.doubtful(SUBJECT, format!("'{}' does not respond", file.display()), broken),
+            Err(e) => report.warn(SUBJECT, format!("'{}' cannot be started: {}", file.display(), io_text(&e)), broken),
+            Ok(d) if d.timed_out => report.warn(SUBJECT, format!("'{}' does not respond", file.display()), broken),
             Ok(d) => match toolchain::release_in(&String::from_utf8_lossy(&d.output)) {
-                None => report.doubtful(SUBJECT, format!("'{}' does not print its release", file.display()), broken),
+                None => report.warn(SUBJECT, format!("'{}' does not print its release", file.display()), broken),
                 Some(release) if is_old(&release) => {
                     let text = format!("'{}' is release {release}, too old for some targets", file.display());
-                    report.doubtful(SUBJECT, text, INSTALL_TOOLKIT);
+                    report.warn(SUBJECT, text, INSTALL_TOOLKIT);
                     usable.get_or_insert_with(|| file.clone());
                 }
                 Some(release) => {
-                    report.good(SUBJECT, format!("'{}', release {release}", file.display()));
+                    report.pass(SUBJECT, format!("'{}', release {release}", file.display()));
                     usable.get_or_insert_with(|| file.clone());
                 }
             },
         }
     }
     if usable.is_none() {
-        report.bad(SUBJECT, "none of the installed ptxas works", INSTALL_TOOLKIT);
+        report.fail(SUBJECT, "none of the installed ptxas works", INSTALL_TOOLKIT);
     }
     usable
 }
@@ -325,12 +323,12 @@ fn check_assembly(installation: &Installation, ptxas: &Path, report: &mut Report
     }
     let default_fails = failed.contains(&DEFAULT_TARGET);
     match failed.len() {
-        0 => report.good(SUBJECT, "ptxas assembles for all targets"),
+        0 => report.pass(SUBJECT, "ptxas assembles for all targets"),
         n if n == TARGETS.len() => {
-            report.bad(SUBJECT, format!("ptxas fails for all targets: {reason}"), INSTALL_TOOLKIT)
+            report.fail(SUBJECT, format!("ptxas fails for all targets: {reason}"), INSTALL_TOOLKIT)
         }
         _ => {
-            let verdict = if default_fails { Verdict::Bad } else { Verdict::Doubtful };
+            let verdict = if default_fails { Verdict::Failure } else { Verdict::Warning };
             report.add(verdict, SUBJECT, format!("ptxas fails for {}: {reason}", failed.join(", ")), INSTALL_TOOLKIT);
         }
     }
@@ -369,14 +367,14 @@ fn check_path(installation: &Installation, report: &mut Report) {
         None => {
             let directory = launcher.unwrap_or(program).parent();
             let fix = directory.map_or(String::new(), |d| format!("put '{}' on PATH", d.display()));
-            report.doubtful(SUBJECT, "tileiras is not on PATH", fix);
+            report.warn(SUBJECT, "tileiras is not on PATH", fix);
         }
         Some(file) if is_same(&file, program) || launcher.is_some_and(|l| is_same(&file, l)) => {
-            report.good(SUBJECT, format!("'tileiras' is '{}'", file.display()));
+            report.pass(SUBJECT, format!("'tileiras' is '{}'", file.display()));
         }
         Some(file) => {
             let text = format!("'tileiras' is '{}', not this program '{}'", file.display(), program.display());
-            report.doubtful(SUBJECT, text, "put this program's directory first on PATH");
+            report.warn(SUBJECT, text, "put this program's directory first on PATH");
         }
     }
 }
@@ -408,7 +406,7 @@ fn check_python_packages(installation: &Installation, report: &mut Report) {
         command.arg("-c").arg(script);
         let Ok(done) = call(installation, command) else { continue };
         match String::from_utf8_lossy(&done.output).trim() {
-            "shadowed" => report.doubtful(
+            "shadowed" => report.warn(
                 SUBJECT,
                 format!(
                     "the environment of '{}' contains NVIDIA's tileiras, which cuTile prefers over PATH",
@@ -418,7 +416,7 @@ fn check_python_packages(installation: &Installation, report: &mut Report) {
                  'python -m tileiras.cutile SCRIPT'",
             ),
             "free" => {
-                report.good(SUBJECT, format!("'{}' uses the first tileiras on PATH", python.display()))
+                report.pass(SUBJECT, format!("'{}' uses the first tileiras on PATH", python.display()))
             }
             _ => {}
         }

@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_more_is_read_than_there_may_be() {
+    fn reading_stops_at_the_limit() {
         assert_eq!(read_all(&b"four"[..], 4).unwrap(), b"four");
         let error = read_all(io::repeat(0), 4 << 20).unwrap_err();
         assert_eq!(
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn files_that_are_too_large_are_not_read() {
+    fn too_large_files_are_not_read() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("sparse");
         let file = File::create(&path).unwrap();

@@ -172,14 +172,14 @@ mod tests {
     }
 
     #[test]
-    fn what_a_crash_leaves() {
+    fn messages_survive_a_crash() {
         let (result, said) = by("echo 'LLVM ERROR: impossible' >&2; kill -ABRT $$");
         assert_eq!(result, Err(CompileError::Internal("the compiler was stopped by SIGABRT (signal 6)".into())));
         assert_eq!(said, [Diagnostic::new(Severity::Note, "LLVM ERROR: impossible")]);
     }
 
     #[test]
-    fn a_defect_stays_one() {
+    fn internal_errors_of_the_child_are_kept() {
         let last = tile_diag::render::json(&Diagnostic::error(Code::Internal, "internal error: the pass 'p' panicked"));
         let place = tile_diag::render::json(&Diagnostic::new(Severity::Error, "internal error in p: bad"));
         let (result, said) = by(&format!("cat >&2 <<'END'\n{place}{last}END\nexit 70"));

@@ -31,7 +31,7 @@ pub fn page(page: &Page, program: &str, version: &str) -> String {
     let mut out =
         format!(".TH {} 1 \"\" \"{}\" \"User Commands\"\n", escaped(&program.to_uppercase()), escaped(version));
     let mut section = |title: &str, text: &str| out += &format!(".SH {title}\n{text}");
-    section("NAME", &format!("{} \\- {}\n", escaped(program), escaped(&lowered(page.overview))));
+    section("NAME", &format!("{} \\- {}\n", escaped(program), escaped(&lower_first_letter(page.overview))));
     let mut synopsis = format!(".B {program}\n[options] {}\n", escaped(page.usage));
     for s in page.subcommands {
         synopsis += &format!(".br\n.B {program} {}\n", escaped(s.usage));
@@ -92,7 +92,7 @@ fn paragraph(text: &str) -> String {
     format!(".PP\n{}\n", escaped(text))
 }
 
-fn lowered(text: &str) -> String {
+fn lower_first_letter(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map(|first| first.to_lowercase().collect::<String>() + letters.as_str()).unwrap_or_default()
 }
@@ -113,7 +113,7 @@ mod tests {
     use std::process::{Command, Stdio};
 
     #[test]
-    fn options_and_subcommands_are_all_there() {
+    fn all_options_and_subcommands_are_listed() {
         let text = page(&COMPILER, "tileiras", "tileiras 0.1.0").replace("\\-", "-");
         for spec in COMPILER.specs {
             let head = format!("\n.B {}", dashed(spec.name));
@@ -130,7 +130,7 @@ mod tests {
 
     /// groff, if installed, formats the page without warnings.
     #[test]
-    fn formatters_read_it() {
+    fn formatters_accept_the_page() {
         let text = page(&COMPILER, "tileiras", "tileiras 0.1.0");
         let mut formatter = Command::new("groff");
         formatter.args(["-man", "-Tutf8", "-ww"]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());

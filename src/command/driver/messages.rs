@@ -35,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn messages_keep_their_parts() {
+    fn messages_round_trip() {
         let sent = Diagnostic::error(Code::CompileFailed, "bad \u{7}").at(Location::new("f", 1, 2)).note("because");
         assert_eq!(parse(&tile_diag::render::json(&sent)), Some(sent));
         assert_eq!(parse("{}"), None);

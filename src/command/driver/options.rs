@@ -499,7 +499,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_unique_and_aliases_point_somewhere() {
+    fn names_are_unique_and_aliases_resolve() {
         for (i, spec) in SPECS.iter().enumerate() {
             assert!(SPECS[..i].iter().all(|s| s.name != spec.name), "{}", spec.name);
             assert!(CATEGORIES.contains(&spec.category), "{}", spec.name);
@@ -511,7 +511,7 @@ mod tests {
     }
 
     #[test]
-    fn flags_come_before_options_of_the_pipeline_and_those_before_defaults() {
+    fn flags_override_pipeline_options_and_both_override_defaults() {
         let parse = |arguments: &[&str]| {
             let arguments: Vec<OsString> = ["tileiras", "k.mlir"].iter().chain(arguments).map(Into::into).collect();
             let o = options(&crate::cl::parse(SPECS, &arguments, 1), "k.mlir".into());

@@ -55,10 +55,10 @@ pub fn write(path: &Path, bytes: &[u8], stdout: &mut dyn Write) -> Result<(), Ou
     }
     let target = final_name(path);
     // If this fails, the code below succeeds or reports the reason.
-    if !target.exists() && child::create_whole(&target, directory_of(&target), bytes).is_ok() {
+    if !target.exists() && child::create_atomically(&target, directory_of(&target), bytes).is_ok() {
         return Ok(());
     }
-    match temporary_beside(&target) {
+    match create_temporary(&target) {
         Ok((temporary, file)) => {
             let renamed = fill(file, bytes, &target)
                 .map_err(OutputError::Write)
@@ -112,7 +112,7 @@ fn final_name(path: &Path) -> PathBuf {
     name
 }
 
-fn temporary_beside(target: &Path) -> io::Result<(PathBuf, File)> {
+fn create_temporary(target: &Path) -> io::Result<(PathBuf, File)> {
     let base = target.file_name().unwrap_or_default().to_string_lossy();
     // File names are limited to 255 bytes.
     let base: String = base.chars().take(40).collect();
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn files_are_replaced_whole() {
+    fn files_are_replaced_atomically() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("out.cubin");
         let put = |bytes: &[u8]| write(&path, bytes, &mut io::sink()).unwrap();
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_opened_or_written() {
+    fn errors_of_opening_and_writing() {
         let dir = tempfile::tempdir().unwrap();
         let text = |p: &Path| write(p, b"x", &mut io::sink()).unwrap_err().to_string();
         assert!(text(dir.path()).ends_with(": Is a directory"));

@@ -54,7 +54,7 @@ impl Process {
     }
 
     /// Waits until the program is loaded. Fails if exec failed.
-    pub fn loaded(&mut self) -> io::Result<()> {
+    pub fn wait_until_loaded(&mut self) -> io::Result<()> {
         let Some(mut refusal) = self.refusal.take() else { return Ok(()) };
         let mut number = [0; 4];
         match refusal.read_exact(&mut number) {
@@ -132,8 +132,8 @@ impl ExecPlan {
         Ok(ExecPlan {
             arguments: CStrings::new(arguments.map(|a| a.as_bytes().to_vec()))?,
             environment: CStrings::new(kept.chain(set).map(variable))?,
-            input: above_standard(&File::open("/dev/null")?)?,
-            output: above_standard(output)?,
+            input: duplicate_above_standard(&File::open("/dev/null")?)?,
+            output: duplicate_above_standard(output)?,
             files: files.to_vec(),
             // SAFETY: the call takes nothing and cannot fail.
             starter: unsafe { libc::getpid() },
@@ -209,7 +209,7 @@ impl CStrings {
 }
 
 /// Duplicates a file to a descriptor above the standard ones, which the child overwrites.
-fn above_standard(file: &impl AsRawFd) -> io::Result<OwnedFd> {
+fn duplicate_above_standard(file: &impl AsRawFd) -> io::Result<OwnedFd> {
     // SAFETY: fcntl on an open descriptor; nothing else owns the new one.
     match unsafe { libc::fcntl(file.as_raw_fd(), libc::F_DUPFD_CLOEXEC, 3) } {
         -1 => Err(io::Error::last_os_error()),
@@ -233,7 +233,7 @@ mod tests {
         command.args(["-c", "echo \"$0 $1 $ADDED ${HOME-none} $PATH\"; read x; exit 3", "zero", "o n e"]);
         command.env("ADDED", "new").env_remove("HOME");
         let (mut process, mut reader) = start(&command);
-        process.loaded().unwrap();
+        process.wait_until_loaded().unwrap();
         assert_eq!(process.wait().unwrap().code(), Some(3));
         let mut text = String::new();
         reader.read_to_string(&mut text).unwrap();
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_loaded() {
+    fn programs_that_cannot_be_loaded() {
         let directory = tempfile::tempdir().unwrap();
         let text = directory.path().join("text");
         std::fs::write(&text, "no program").unwrap();
@@ -249,14 +249,14 @@ mod tests {
             [("/nonexistent".as_ref(), libc::ENOENT), (directory.path(), libc::EACCES), (&text, libc::EACCES)]
         {
             let (mut process, mut reader) = start(&Command::new(program));
-            assert_eq!(process.loaded().unwrap_err().raw_os_error(), Some(number), "{program:?}");
+            assert_eq!(process.wait_until_loaded().unwrap_err().raw_os_error(), Some(number), "{program:?}");
             assert_eq!(reader.read_to_end(&mut Vec::new()).unwrap(), 0);
         }
     }
 
     /// The group exists from the start, so that even an immediate kill works.
     #[test]
-    fn killed_at_once() {
+    fn killed_immediately() {
         for _ in 0..50 {
             let mut command = Command::new("/bin/sh");
             command.args(["-c", "sleep 60"]);

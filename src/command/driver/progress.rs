@@ -95,11 +95,11 @@ impl Drop for Progress {
 fn line(what: &str, done: u64, total: u64, spent: Duration, note: &str) -> String {
     let left = spent.as_secs_f64() / done.max(1) as f64 * total.saturating_sub(done) as f64;
     let note = if note.is_empty() { String::new() } else { format!(", {note}") };
-    format!("{what}: {done} of {total}{note}; about {} left", rough(left))
+    format!("{what}: {done} of {total}{note}; about {} left", rounded(left))
 }
 
 /// A duration in rounded, readable form.
-fn rough(seconds: f64) -> String {
+fn rounded(seconds: f64) -> String {
     match seconds {
         s if s < 90.0 => format!("{:.0} s", s.ceil()),
         s if s < 5400.0 => format!("{:.0} min", s / 60.0),
@@ -112,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_say_what_is_left() {
+    fn lines_show_the_remaining_time() {
         let spent = Duration::from_secs(60);
         assert_eq!(line("batch", 120, 1000, spent, "3 failed"), "batch: 120 of 1000, 3 failed; about 7 min left");
         assert_eq!(line("tune: timing", 5, 10, spent, ""), "tune: timing: 5 of 10; about 60 s left");
@@ -120,12 +120,12 @@ mod tests {
     }
 
     #[test]
-    fn times_are_rough() {
-        assert_eq!([0.2, 89.0, 90.0, 5000.0, 9000.0].map(rough), ["1 s", "89 s", "2 min", "83 min", "2.5 h"]);
+    fn times_are_rounded() {
+        assert_eq!([0.2, 89.0, 90.0, 5000.0, 9000.0].map(rounded), ["1 s", "89 s", "2 min", "83 min", "2.5 h"]);
     }
 
     #[test]
-    fn nothing_is_shown_where_nothing_is_wanted() {
+    fn disabled_progress_shows_nothing() {
         let progress = Progress::start("x", 3, false);
         progress.advance("");
         assert!(progress.lines.is_none() && progress.bar.is_hidden());

@@ -163,7 +163,7 @@ impl Waiting {
         let _ = input.write_all(job.ptx.as_bytes());
         drop(input);
         let done = running.finish(job.timeout).ok()?;
-        match conclude(job, &program, done, output) {
+        match evaluate(job, &program, done, output) {
             Err(PtxasError::Failed { messages, .. }) if is_too_old(&messages) => None,
             result => Some(result),
         }
@@ -178,7 +178,7 @@ fn run(job: &Job<'_>, program: &Path) -> Result<Cubin, PtxasError> {
     let files = [input.as_raw_fd(), output.as_raw_fd()];
     let command = command(job, program, &input, &output);
     let done = child::run(command, &files, job.timeout).map_err(|e| PtxasError::Start(program.to_owned(), e))?;
-    conclude(job, program, done, output)
+    evaluate(job, program, done, output)
 }
 
 fn command(job: &Job<'_>, program: &Path, input: &impl AsRawFd, output: &File) -> Command {
@@ -212,7 +212,7 @@ fn command(job: &Job<'_>, program: &Path, input: &impl AsRawFd, output: &File) -
 }
 
 /// Evaluates a finished ptxas.
-fn conclude(job: &Job<'_>, program: &Path, done: child::Finished, mut output: File) -> Result<Cubin, PtxasError> {
+fn evaluate(job: &Job<'_>, program: &Path, done: child::Finished, mut output: File) -> Result<Cubin, PtxasError> {
     if done.timed_out {
         return Err(PtxasError::TimedOut(job.timeout.unwrap_or_default()));
     }

@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn only_kernels_that_spill() {
+    fn remarks_only_for_kernels_that_spill() {
         let kernel = |name: &str, spill_loads| KernelResources {
             name: name.into(),
             registers: 255,

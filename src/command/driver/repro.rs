@@ -4,8 +4,9 @@
 //! the input and the outcome. `tileiras replay FILE` compiles that input again in the same way.
 //!
 //! Replaying a file does not require trust in its author. A replay only uses arguments that affect the code and have
-//! no other effect ([`Reproducer::harmless`]); it ignores arguments that name programs, libraries or files. With
-//! `--anonymize`, the names of files, functions and variables are removed from the arguments and from bytecode.
+//! no other effect ([`Reproducer::replayable_arguments`]); it ignores arguments that name programs, libraries or
+//! files. With `--anonymize`, the names of files, functions and variables are removed from the arguments and from
+//! bytecode.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
@@ -107,7 +108,7 @@ const HARMLESS_IN_PIPELINE: &[&str] = &[
 
 impl Reproducer {
     /// Returns the arguments that a replay may use, in unambiguous form, and the arguments that it ignores.
-    pub fn harmless(&self) -> (Vec<String>, Vec<String>) {
+    pub fn replayable_arguments(&self) -> (Vec<String>, Vec<String>) {
         let (mut kept, mut left_out) = (vec![], vec![]);
         let line: Vec<OsString> =
             ["tileiras"].into_iter().chain(self.arguments.iter().map(String::as_str)).map(Into::into).collect();
@@ -222,7 +223,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_is_harmless_is_used_again() {
+    fn only_allowed_options_are_replayed() {
         let file = |line: &str| Reproducer {
             compiler: String::new(),
             arguments: line.split(' ').map(str::to_owned).collect(),
@@ -231,7 +232,8 @@ mod tests {
             status: 70,
             ended: String::new(),
         };
-        let (kept, left_out) = file("-O2 --arch sm_90 -g --pipeline-option=num-warps=8 --emit=ptx").harmless();
+        let (kept, left_out) =
+            file("-O2 --arch sm_90 -g --pipeline-option=num-warps=8 --emit=ptx").replayable_arguments();
         let expected =
             ["--opt-level=2", "--gpu-name=sm_90", "--device-debug=true", "--pipeline-option=num-warps=8", "--emit=ptx"];
         assert_eq!((kept, left_out), (expected.map(str::to_owned).to_vec(), vec![]));
@@ -254,7 +256,7 @@ mod tests {
             "-- /etc/passwd",
             "--help",
         ] {
-            let (kept, left_out) = file(line).harmless();
+            let (kept, left_out) = file(line).replayable_arguments();
             assert!(kept.is_empty() && !left_out.is_empty(), "{line}: {kept:?} {left_out:?}");
         }
         assert_eq!(file("").base_name(), "k.mlir");

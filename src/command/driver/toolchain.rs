@@ -87,27 +87,27 @@ const LIBNVVM: &[&str] = &["nvvm/lib64/libnvvm.so", "nvvm/lib64/libnvvm.so.4", "
 /// Paths of libdevice. The second one is for a development checkout.
 const LIBDEVICE: &[&str] = &["nvvm/libdevice/libdevice.10.bc", "libdevice/libdevice.10.bc"];
 
-/// Searches for libNVVM with [`below_roots`].
+/// Searches for libNVVM with [`search_below_roots`].
 pub fn search_libnvvm(explicit: Option<&Path>, surroundings: &Surroundings) -> Search {
-    below_roots(LIBNVVM, explicit.map(|file| (file, "--libnvvm-path")), surroundings)
+    search_below_roots(LIBNVVM, explicit.map(|file| (file, "--libnvvm-path")), surroundings)
 }
 
-/// Searches for libdevice with [`below_roots`].
+/// Searches for libdevice with [`search_below_roots`].
 pub fn search_libdevice(explicit: Option<&Path>, surroundings: &Surroundings) -> Search {
-    below_roots(LIBDEVICE, explicit.map(|file| (file, "--libdevice")), surroundings)
+    search_below_roots(LIBDEVICE, explicit.map(|file| (file, "--libdevice")), surroundings)
 }
 
 /// Searches for a toolkit file that is not a program: only the named file, if one is named; otherwise below the CUDA
 /// variables, the parent of the compiler's directory, a development checkout, and toolkits whose ptxas is on `PATH`.
-fn below_roots(places: &[&str], explicit: Option<(&Path, &str)>, surroundings: &Surroundings) -> Search {
+fn search_below_roots(places: &[&str], explicit: Option<(&Path, &str)>, surroundings: &Surroundings) -> Search {
     let mut search = Search::default();
     if let Some((path, why)) = explicit {
-        search.consider(path.to_owned(), why, Path::is_file);
+        search.try_candidate(path.to_owned(), why, Path::is_file);
         return search;
     }
     let below = |search: &mut Search, root: &Path, why: &str| {
         for file in places {
-            search.consider(root.join(file), why, Path::is_file);
+            search.try_candidate(root.join(file), why, Path::is_file);
         }
     };
     for (variable, value) in &surroundings.cuda_variables {
@@ -131,7 +131,7 @@ fn below_roots(places: &[&str], explicit: Option<(&Path, &str)>, surroundings: &
 
 impl Search {
     fn look(&mut self, file: PathBuf, why: &str) -> bool {
-        self.consider(file, why, is_executable)
+        self.try_candidate(file, why, is_executable)
     }
 
     /// Finds a directory below `.tools` in the checkout that contains the program.
@@ -158,7 +158,7 @@ impl Search {
         None
     }
 
-    fn consider(&mut self, file: PathBuf, why: &str, usable: impl Fn(&Path) -> bool) -> bool {
+    fn try_candidate(&mut self, file: PathBuf, why: &str, usable: impl Fn(&Path) -> bool) -> bool {
         let there = usable(&file);
         if there && !self.found.contains(&file) {
             self.found.push(file.clone());
@@ -195,7 +195,7 @@ mod tests {
 
     /// Tools in parent directories that other users can write to are ignored.
     #[test]
-    fn checkouts_of_others_are_passed_over() {
+    fn checkouts_of_other_users_are_skipped() {
         let root = tempfile::tempdir().unwrap();
         let at = |p: &str| root.path().join(p);
         let surroundings = Surroundings { program: Some(at("a/b/bin/tileiras")), ..Surroundings::default() };
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn libnvvm_is_looked_for_below_roots() {
+    fn libnvvm_is_searched_below_roots() {
         let root = tempfile::tempdir().unwrap();
         let at = |p: &str| root.path().join(p);
         for place in [
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn libdevice_is_looked_for_below_roots() {
+    fn libdevice_is_searched_below_roots() {
         let root = tempfile::tempdir().unwrap();
         let at = |p: &str| root.path().join(p);
         let places = ["home/nvvm/libdevice/libdevice.10.bc", ".tools/nvvm/libdevice/libdevice.10.bc"];

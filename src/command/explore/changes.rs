@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_may_change_their_numbers() {
+    fn renumbered_values_are_equal() {
         assert_eq!(without_numbers("%12:2 = a.b %cst_3, %4#1 {m = #map2}"), "%:2 = a.b %cst, %# {m = #map}");
         let runs = changes("a %0\nb %1\nc %1\n", "a %0\nnew %1\nb %2\nc %2\n");
         let run = |before, after, removed, added, same| Run { before, after, removed, added, same };
@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_replaced_is_removed_and_added() {
+    fn a_replacement_is_a_removal_and_an_addition() {
         let runs = changes("a\nb\nc\n", "a\nx\ny\nc\n");
         let (removed, added) = (runs.iter().map(|r| r.removed).sum::<usize>(), runs.iter().map(|r| r.added).sum());
         assert_eq!((removed, added), (1, 2_usize));

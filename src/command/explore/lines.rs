@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn llvm_ir_names_its_lines() {
+    fn lines_of_llvm_ir() {
         let text = "\
 define void @k() !dbg !3 {
   %1 = add i32 0, 1, !dbg !6
@@ -151,7 +151,7 @@ define void @k() !dbg !3 {
     }
 
     #[test]
-    fn ptx_names_its_lines() {
+    fn lines_of_ptx() {
         let text = "\
 .visible .entry k()
 {
@@ -173,7 +173,7 @@ $L1:
     }
 
     #[test]
-    fn machine_code_names_its_lines() {
+    fn lines_of_machine_code() {
         let text = "\
 k:
 .text.k:

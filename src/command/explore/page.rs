@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_stand_once_and_levels_end_with_their_last_pass() {
+    fn lines_are_stored_once_and_levels_end_with_their_last_pass() {
         let exploration = example();
         let data = data(&exploration);
         assert_eq!(data.strings[..4], ["a", "b", "c", "d"]);
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn explorations_are_read_as_they_are_written() {
+    fn explorations_round_trip() {
         let e = example();
         assert_eq!(Exploration::from_json(e.to_json().as_bytes()), Ok(e.clone()));
         let newer = Exploration { format: 2, ..e };

@@ -380,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn insertions_read_back() {
+    fn insertions_round_trip() {
         let read = |text: &str| text.parse::<Insertion>();
         for text in ["before:cse:a,b", "after:canonicalize:any(a{b=c:d})", "end:tileas:x", "end:llvm:x"] {
             assert_eq!(read(text).map(|i| i.to_string()), Ok(text.to_owned()));

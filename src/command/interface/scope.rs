@@ -68,7 +68,7 @@ mod tests {
     use std::sync::{Arc, Mutex};
 
     #[test]
-    fn both_ends_are_heard_and_times_add_up() {
+    fn begin_and_end_are_observed_and_times_add_up() {
         let heard = Arc::new(Mutex::new(vec![]));
         let ear = heard.clone();
         let me = std::thread::current().id();

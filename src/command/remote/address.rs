@@ -106,7 +106,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn no_text_makes_it_panic(text in "(grpcs?://)?[a-z0-9:@\\[\\]./%?# -]{0,24}") {
+        fn arbitrary_text_does_not_panic(text in "(grpcs?://)?[a-z0-9:@\\[\\]./%?# -]{0,24}") {
             if let Ok(address) = text.parse::<Address>() {
                 proptest::prop_assert_eq!(address.to_string().parse::<Address>(), Ok(address));
             }

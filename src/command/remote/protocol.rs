@@ -43,7 +43,7 @@ struct Limits {
 
 impl Connection {
     pub fn new(address: &Address) -> Result<Connection, CallError> {
-        let wrong = |e: tonic::transport::Error| CallError::Unreachable(innermost(&e));
+        let wrong = |e: tonic::transport::Error| CallError::Unreachable(root_cause(&e));
         let mut endpoint = Endpoint::from_shared(address.uri()).map_err(wrong)?.tcp_nodelay(true);
         if address.is_secure() {
             endpoint = endpoint.tls_config(ClientTlsConfig::new().with_native_roots()).map_err(wrong)?;
@@ -319,7 +319,7 @@ fn call_error(status: &Status) -> CallError {
         // The client itself also uses these codes when a connection breaks.
         Code::Unavailable | Code::Unknown | Code::Internal | Code::Cancelled => {
             CallError::Unreachable(if std::error::Error::source(status).is_some() {
-                innermost(status)
+                root_cause(status)
             } else {
                 shortened(status.message())
             })
@@ -334,7 +334,7 @@ fn unusable(code: Code, message: &str) -> CallError {
 }
 
 /// The root cause of an error.
-fn innermost(error: &dyn std::error::Error) -> String {
+fn root_cause(error: &dyn std::error::Error) -> String {
     let mut cause = error;
     while let Some(next) = cause.source() {
         cause = next;
@@ -359,7 +359,7 @@ mod tests {
     /// The action of a key must never change: a change would invalidate all caches. The expected digest was computed
     /// by another program from the definition of the protocol.
     #[test]
-    fn the_action_of_a_key_stays() {
+    fn the_action_of_a_key_is_stable() {
         let action = Action::of(&[0xab; 32]);
         assert_eq!(action.digest.size_bytes, 138);
         assert_eq!(action.digest.hash, "beda894d3403a4c1adb4a7174ad9d9088a7ea320c1f5de98d53f2406e9f12491");
@@ -367,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn words_of_servers_are_cut() {
+    fn messages_of_servers_are_shortened() {
         let CallError::Unusable(text) = unusable(Code::InvalidArgument, &"é".repeat(1000)) else {
             panic!("an error of the server")
         };

@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn documents_that_are_too_deep_are_replaced() {
+    fn too_deep_documents_are_replaced() {
         let deep = format!("\\n {}", "{".repeat(600));
         let open = format!(r#"{{"method":"textDocument/didOpen","params":{{"textDocument":{{"text":"{deep}"}}}}}}"#);
         let change = format!(r#"{{"params":{{"contentChanges":[{{"text":"{{}}"}},{{"text":"{deep}"}}]}}}}"#);

@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn digests_are_those_of_the_bytes() {
+    fn digests_depend_on_the_bytes() {
         let root = tempfile::tempdir().unwrap();
         let file = root.path().join("tool");
         let digests = Digests { directory: Some(LocalStore::new(root.path().join("cache"), false)) };
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_settled_is_read_once() {
+    fn settled_files_are_read_once() {
         let root = tempfile::tempdir().unwrap();
         // This file was installed a while ago.
         let program = std::path::PathBuf::from("/bin/sh").canonicalize().unwrap();

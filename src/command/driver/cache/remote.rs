@@ -191,7 +191,7 @@ mod tests {
 
     /// A failure is reported once, the server is paused, and then a single caller retries it.
     #[test]
-    fn a_server_is_tried_again_after_a_pause() {
+    fn a_server_is_retried_after_a_pause() {
         let root = tempfile::tempdir().unwrap();
         let file = root.path().join("note");
         let end = || fs::read_to_string(&file).unwrap().parse::<u64>().unwrap();
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn a_note_that_cannot_be_left_is_said_each_time() {
+    fn a_failed_note_is_reported_each_time() {
         let nowhere = PauseNote::File("/nonexistent/directory/note".into());
         assert_eq!((nowhere.write(1), nowhere.write(2), nowhere.read()), (true, true, None));
     }

@@ -73,7 +73,7 @@ impl Session<'_> {
         })?;
         output::check(&call.output).map_err(|e| self.output_failed(&e))?;
         let scratch = self.private_scratch()?;
-        let explored = self.explored(&call, &scratch, identity);
+        let explored = self.build_exploration(&call, &scratch, identity);
         // Leftovers are in a directory for temporary files.
         let _ = std::fs::remove_dir_all(&scratch);
         let exploration = explored?;
@@ -82,7 +82,7 @@ impl Session<'_> {
         self.write(&call.output, text.as_bytes())
     }
 
-    fn explored(&mut self, call: &Call, scratch: &Path, identity: &Identity) -> Result<Exploration> {
+    fn build_exploration(&mut self, call: &Call, scratch: &Path, identity: &Identity) -> Result<Exploration> {
         let name = call.input.display();
         let bytes = files::read_or_stdin(&call.input).map_err(|e| {
             let text = format!("unable to read input file '{name}': {}", io_text(&e));
@@ -174,7 +174,7 @@ fn disassembled(image: &Path, surroundings: &Surroundings) -> Result<String, Str
         return Ok(String::from_utf8_lossy(&stdout).into_owned());
     }
     let said = String::from_utf8_lossy(&stderr).lines().next().unwrap_or_default().to_owned();
-    Err(format!("'{}' failed: {}", program.display(), tile_diag::render::harmless(&said)))
+    Err(format!("'{}' failed: {}", program.display(), tile_diag::render::escape_control(&said)))
 }
 
 /// Formats a location as `file:line`, followed by the text of that line if the file can be read.
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn the_input_is_told_apart() {
+    fn the_input_is_recognized() {
         let of = |text: &str| {
             let call = call(text).unwrap();
             (call.input, call.arguments.join(OsStr::new(" ")), call.output)
@@ -298,14 +298,14 @@ mod tests {
     }
 
     #[test]
-    fn wrong_arguments_are_said() {
+    fn invalid_arguments_are_reported() {
         assert_eq!(call("--gpu-name sm_90").err(), Some(vec![]));
         assert!(call("k.mlir -o").err().is_some_and(|e| e[0].ends_with("-o needs a file name")));
         assert!(call("k.mlir --no-such-option").err().is_some_and(|e| e[0].contains("no-such-option")));
     }
 
     #[test]
-    fn origins_are_quoted_where_they_are_at_hand() {
+    fn available_origins_are_quoted() {
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("k.py");
         std::fs::write(&file, "a = 1\n    b = a + 1\n").unwrap();

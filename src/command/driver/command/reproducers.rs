@@ -56,7 +56,7 @@ impl Session<'_> {
         let scratch = |e: io::Error| {
             Diagnostic::error(Code::TemporaryFile, format!("Failed to create temporary file: {}", io_text(&e)))
         };
-        let (arguments, left_out) = reproducer.harmless();
+        let (arguments, left_out) = reproducer.replayable_arguments();
         if !left_out.is_empty() {
             let text = format!("ignored, because a replay only uses options that affect code: {}", left_out.join(" "));
             self.report(&Diagnostic::warning(text));
@@ -78,7 +78,7 @@ impl Session<'_> {
             Ok(code) if code == reproducer.status => format!("reproduced: status {code} ({})", reproducer.ended),
             _ => format!("not reproduced: status {code}, expected {}", reproducer.status),
         };
-        self.inform(&format!("{words}\n"))?;
+        self.write_stdout(&format!("{words}\n"))?;
         if code == 0 { Ok(()) } else { Err(Exit(u8::try_from(code).unwrap_or(70))) }
     }
 }

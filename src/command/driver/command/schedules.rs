@@ -63,10 +63,10 @@ impl Session<'_> {
         compiled?;
         let schedules = schedules.unwrap_or_default();
         if schedules.is_empty() {
-            return self.inform(NONE);
+            return self.write_stdout(NONE);
         }
         match output.filter(|o| o != "-") {
-            None => self.inform(&String::from_utf8_lossy(&schedules)),
+            None => self.write_stdout(&String::from_utf8_lossy(&schedules)),
             Some(name) => std::fs::write(&name, schedules).map_err(|e| {
                 let text = format!("cannot write '{}': {}", name.display(), io_text(&e));
                 self.fail(Diagnostic::error(Code::WriteFailed, text))
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn the_output_is_told_apart() {
+    fn the_output_is_recognized() {
         let of = |text: &str| call(&words(text));
         let found = |arguments: &str, output: Option<&str>| {
             Some(Call { arguments: words(arguments), output: output.map(Into::into) })

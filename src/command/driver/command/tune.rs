@@ -64,7 +64,7 @@ impl Session<'_> {
         let (head, unit) =
             if matches!(call.time_source, TimeSource::Predicted(_)) { ("us", "us") } else { ("time", "") };
         let shown = format!("{}\n{}", table::text(&rows, head), table::summary(&rows, unit, counts));
-        self.inform(&shown)?;
+        self.write_stdout(&shown)?;
         if let Some(file) = &call.table {
             let is_json = file.extension().is_some_and(|e| e == "json");
             let text = if is_json { table::json(&rows, head, counts) } else { table::tabs(&rows, head) };

@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn arguments_are_told_apart() {
+    fn arguments_are_classified() {
         let words = ["k.mlir", "--set", "TM=1,2", "--set=TN=3", "--launch", "--grid ${TM}", "-j3", "-o", "t.json"];
         let found = call(&words).unwrap();
         assert_eq!(found.source, ProgramSource::File("k.mlir".into()));
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_arguments_are_said() {
+    fn invalid_arguments_are_reported() {
         for (words, expected) in [
             (&[][..], "no program: give a file or --generate"),
             (&["a", "b"], "unexpected argument 'b': the program is already given"),

@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_ones_say_what_is_wrong() {
+    fn errors_explain_the_problem() {
         let deep = format!("{}1", "(".repeat(1000));
         for (text, expected) in [
             ("", "unexpected end of the expression"),
@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_a_number() {
+    fn numbers() {
         assert_eq!(Value::of("64"), Value::Number(64.0));
         assert_eq!(Value::of("-1.5"), Value::Number(-1.5));
         for word in ["true", "inf", "nan", "1x", "-", ""] {

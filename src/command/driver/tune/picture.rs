@@ -7,7 +7,7 @@
 use std::fmt::Write;
 
 use super::search::Row;
-use super::table::{order, shown};
+use super::table::{format_time, order};
 
 /// The maximum number of bars in a picture.
 const MOST_BARS: usize = 60;
@@ -64,9 +64,9 @@ impl Colours {
 
 /// The tooltip of a row.
 fn tip(row: &Row, unit: &str) -> String {
-    let point = row.point.shown();
+    let point = row.point.joined();
     match &row.result {
-        Ok(measured) => format!("{point}: {} {unit}", shown(measured.time)).trim_end().to_owned(),
+        Ok(measured) => format!("{point}: {} {unit}", format_time(measured.time)).trim_end().to_owned(),
         Err(failure) => format!("{point}: {}: {}", failure.stage.label(), failure.reason),
     }
 }
@@ -116,7 +116,7 @@ fn heat_map(rows: &[Row], (x, y): (usize, usize), title: &str, unit: &str) -> St
         let (fill, ink, text) = match &row.result {
             Ok(measured) => {
                 let (fill, ink) = colours.of_time(measured.time);
-                (fill, ink, shown(measured.time))
+                (fill, ink, format_time(measured.time))
             }
             Err(failure) => (NONE.to_owned(), "#777", failure.stage.label().to_owned()),
         };
@@ -159,7 +159,7 @@ fn legend(out: &mut String, colours: &Colours, left: usize, top: usize, unit: &s
         _ = writeln!(out, "<rect x=\"{x}\" y=\"{top}\" width=\"{STEP}\" height=\"10\" fill=\"{fill}\"/>");
     }
     let y = top + 24;
-    let (best, worst) = (shown(colours.best), shown(colours.worst));
+    let (best, worst) = (format_time(colours.best), format_time(colours.worst));
     _ = writeln!(out, "<text x=\"{left}\" y=\"{y}\">{best}</text>");
     let right = left + STEPS * STEP;
     _ = writeln!(out, "<text x=\"{right}\" y=\"{y}\" text-anchor=\"end\">{worst} {}</text>", escaped(unit));
@@ -173,7 +173,7 @@ fn bars(rows: &[Row], title: &str, unit: &str) -> String {
     let name = |row: &Row| {
         let parts = parameters.iter().map(|i| &row.point.0[*i]);
         let text = parts.map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ");
-        if text.is_empty() { row.point.shown() } else { text }
+        if text.is_empty() { row.point.joined() } else { text }
     };
     let left = order[..drawn].iter().map(|i| width_of(&name(&rows[*i]))).max().unwrap_or(0) + 24;
     const LENGTH: usize = 420;
@@ -203,7 +203,7 @@ fn bars(rows: &[Row], title: &str, unit: &str) -> String {
             LINE - 4,
             left as f64 + length + 6.0,
             y + 14,
-            escaped(&shown(result.time)),
+            escaped(&format_time(result.time)),
         );
     }
     let (more, failed) = (measured - drawn, rows.len() - measured);
@@ -248,7 +248,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn two_parameters_are_a_heat_map() {
+    fn two_parameters_make_a_heat_map() {
         let mut rows = vec![];
         for (t, u, time) in
             [("64", "1", Some(40.0)), ("64", "2", None), ("128", "1", Some(10.0)), ("128", "2", Some(20.0))]
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn others_are_bars() {
+    fn other_counts_make_bars() {
         let rows: Vec<Row> = (1..100).map(|i| row(&format!("T={i}"), (i != 5).then_some(f64::from(i)))).collect();
         let svg = svg(&rows, "k", "us");
         assert_eq!(svg.matches("<g><title>").count(), MOST_BARS);
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_a_picture_too() {
+    fn no_results_make_an_empty_picture() {
         for rows in [vec![], vec![row("T=1", None)], vec![row("T=1 U=1", None), row("T=2 U=2", None)]] {
             let svg = svg(&rows, "k", "us");
             assert!(svg.starts_with("<svg") && !svg.contains("NaN") && !svg.contains("inf"));

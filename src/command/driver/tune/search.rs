@@ -302,7 +302,7 @@ impl Search<'_> {
         let failed = |why: String| Stage::Program.failed(why);
         let bytes = match (&self.call.source, &self.template) {
             (ProgramSource::Command(command), _) => {
-                let answer = format!("answer-{}", digest([point.shown().as_bytes()]));
+                let answer = format!("answer-{}", digest([point.joined().as_bytes()]));
                 let printed = self.shell(command, point, &[], &answer).map_err(failed)?;
                 if printed.is_empty() {
                     return Err(failed("the command printed nothing".to_owned()));
@@ -572,7 +572,7 @@ fn digest<'b>(fields: impl IntoIterator<Item = &'b [u8]>) -> String {
 /// The first error among messages, or the last message.
 fn first_error(text: &str) -> Option<String> {
     const LONGEST: usize = 300;
-    let text = tile_diag::render::harmless(text);
+    let text = tile_diag::render::escape_control(text);
     let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty());
     let line = lines().find(|line| line.contains("error:")).or_else(|| lines().next_back())?;
     let line = line.strip_prefix("error: ").unwrap_or(line);
@@ -585,7 +585,7 @@ fn last_number(text: &str) -> Result<f64, String> {
         text.lines().map(str::trim).rfind(|line| !line.is_empty()).ok_or("the benchmark command printed nothing")?;
     let number = last.parse::<f64>().ok().filter(|n| n.is_finite());
     number.ok_or_else(|| {
-        format!("the benchmark command's last line is not a number: {}", tile_diag::render::harmless(last))
+        format!("the benchmark command's last line is not a number: {}", tile_diag::render::escape_control(last))
     })
 }
 
@@ -620,14 +620,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn equal_things_have_one_place() {
+    fn equal_items_are_stored_once() {
         let unique = Unique::of([Some("a"), None, Some("b"), Some("a")].into_iter());
         assert_eq!(unique.firsts, [0, 2]);
         assert_eq!((0..5).map(|i| unique.of_index(i)).collect::<Vec<_>>(), [Some(0), None, Some(1), Some(0), None]);
     }
 
     #[test]
-    fn digests_tell_fields_apart() {
+    fn digests_separate_fields() {
         assert_ne!(digest([&b"ab"[..], b"c"]), digest([&b"a"[..], b"bc"]));
         assert_eq!(digest([&b"ab"[..]]).len(), 32);
     }
@@ -650,7 +650,7 @@ mod tests {
     }
 
     #[test]
-    fn launches_say_only_how() {
+    fn options_of_launches() {
         let point = Point(vec![("T".into(), "64".into())]);
         let of = |text: &str| words(&Template::parse(text).unwrap(), &point, &OF_LAUNCHES);
         assert_eq!(of("--grid ${8192 / T} 'my x.npy' i32:-1").unwrap(), ["--grid", "128", "my x.npy", "i32:-1"]);

@@ -73,7 +73,7 @@ impl Point {
     }
 
     /// `TM=64 TN=128`.
-    pub fn shown(&self) -> String {
+    pub fn joined(&self) -> String {
         self.0.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
     }
 }
@@ -99,7 +99,7 @@ pub fn points(parameters: &[Parameter], conditions: &[Expression]) -> Result<Vec
             match condition.value(&|name| point.value(name)) {
                 Ok(Value::Number(number)) => wanted &= number != 0.0,
                 Ok(Value::Word(word)) => return Err(format!("a condition evaluates to the word '{word}'")),
-                Err(why) => return Err(format!("cannot evaluate a condition for {}: {why}", point.shown())),
+                Err(why) => return Err(format!("cannot evaluate a condition for {}: {why}", point.joined())),
             }
         }
         if wanted {
@@ -223,7 +223,7 @@ mod tests {
         let parameters = ["A=1,2", "B=x,y"].map(|p| Parameter::parse(p).unwrap());
         let of = |conditions: &[&str]| {
             let conditions: Vec<_> = conditions.iter().map(|c| Expression::parse(c).unwrap()).collect();
-            points(&parameters, &conditions).map(|all| all.iter().map(Point::shown).collect::<Vec<_>>().join("; "))
+            points(&parameters, &conditions).map(|all| all.iter().map(Point::joined).collect::<Vec<_>>().join("; "))
         };
         assert_eq!(of(&[]), Ok("A=1 B=x; A=1 B=y; A=2 B=x; A=2 B=y".into()));
         assert_eq!(of(&["A < 2 || B == 'y'", "A > 1"]), Ok("A=2 B=y".into()));

@@ -13,7 +13,7 @@ pub fn order(rows: &[Row]) -> Vec<usize> {
 }
 
 /// Formats a time: small numbers with more decimals than large ones.
-pub fn shown(time: f64) -> String {
+pub fn format_time(time: f64) -> String {
     match time.abs() {
         t if t >= 100.0 && t.fract() == 0.0 => format!("{time:.0}"),
         t if t >= 10_000.0 => format!("{time:.0}"),
@@ -44,7 +44,7 @@ pub fn text(rows: &[Row], unit: &str) -> String {
         let measured = row.result.as_ref().ok();
         let prediction = measured.and_then(|j| j.prediction.as_ref());
         let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
-        line.push(or_dash(measured.map(|j| shown(j.time))));
+        line.push(or_dash(measured.map(|j| format_time(j.time))));
         if predicted {
             line.push(or_dash(prediction.map(|p| format!("{:.0}", p.clocks))));
             line.push(or_dash(prediction.map(|p| p.resident.to_string())));
@@ -126,7 +126,7 @@ pub fn tabs(rows: &[Row], unit: &str) -> String {
             resources.map(|r| (r.spill_stores + r.spill_loads).to_string()),
             resources.map(|r| r.shared_memory.to_string()),
             measured.map(|j| j.is_checked.to_string()),
-            row.same_as.map(|n| rows[n].point.shown()),
+            row.same_as.map(|n| rows[n].point.joined()),
             failure.map(|f| f.stage.name().to_owned()),
             failure.map(|f| f.reason.replace('\t', " ")),
             row.program.clone(),
@@ -165,7 +165,7 @@ pub fn json(rows: &[Row], unit: &str, counts: Counts) -> String {
             });
             ("resources".into(), resources)
         }));
-        fields.extend(row.same_as.map(|n| ("same_as".into(), json!(rows[n].point.shown()))));
+        fields.extend(row.same_as.map(|n| ("same_as".into(), json!(rows[n].point.joined()))));
         fields.extend(row.program.as_ref().map(|file| ("program".into(), json!(file))));
         fields.extend(row.image.as_ref().map(|file| ("ptx".into(), json!(file))));
         Value::Object(fields)
@@ -193,7 +193,7 @@ pub fn summary(rows: &[Row], unit: &str, counts: Counts) -> String {
     let best = order(rows).into_iter().find_map(|at| Some((at, rows[at].result.as_ref().ok()?.time)));
     match best {
         Some((at, time)) => {
-            let best = format!("best: {} with {} {unit}", rows[at].point.shown(), shown(time));
+            let best = format!("best: {} with {} {unit}", rows[at].point.joined(), format_time(time));
             format!("{}\n{done}\n", best.trim_end())
         }
         None => format!("{done}\n"),
@@ -242,7 +242,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn people_read_it() {
+    fn text_table() {
         // The first line starts with blanks.
         let expected = "  T  M     us  clocks  blocks  registers  spills
 128  a   8.25   16335       4         40       8  memory 75 %
@@ -258,7 +258,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn programs_read_it() {
+    fn tsv_and_json() {
         let tabs = tabs(&rows(), "us");
         let lines: Vec<Vec<&str>> = tabs.lines().map(|l| l.split('\t').collect()).collect();
         assert!(lines.iter().all(|l| l.len() == lines[0].len()));
@@ -275,7 +275,7 @@ pub(super) mod tests {
 
     #[test]
     fn numbers_are_short() {
-        let of = [12345.6, 512.34, 512.0, 5.678, 0.01234].map(shown);
+        let of = [12345.6, 512.34, 512.0, 5.678, 0.01234].map(format_time);
         assert_eq!(of, ["12346", "512.3", "512", "5.68", "0.0123"]);
     }
 }

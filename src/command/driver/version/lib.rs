@@ -19,7 +19,7 @@ pub const IDENTITY: Identity = Identity {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn every_part_is_there() {
+    fn all_fields_are_filled() {
         let id = super::IDENTITY;
         assert!(id.version.split('.').count() == 3);
         assert!(!id.revision.is_empty() && !id.revision.contains(char::is_whitespace));
